@@ -1,0 +1,41 @@
+# Everything runs in .venv, made from requirements.lock by a pinned uv that lives in .tools.
+UV_VERSION := 0.13.7
+UV := .tools/bin/uv
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint bench docs lock clean
+
+demo: $(READY)  ## set up, then fold the shipped blur example
+	$(BIN)/arrayfold fold examples/blur-interleaved.toml --param N=1024
+
+test: $(READY) lint  ## set up, then everything that CI runs
+	$(BIN)/pytest -n 2
+	$(BIN)/mkdocs build --strict --quiet --site-dir .site
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+
+bench: $(READY)  ## analysis time per example and stage
+	$(BIN)/python benchmarks/analysis.py
+
+docs: $(READY)  ## the documentation site at http://localhost:8000
+	$(BIN)/mkdocs serve
+
+lock: $(UV)  ## renew requirements.lock after a change of pyproject.toml
+	$(UV) pip compile pyproject.toml --group dev --group docs --group counting --universal \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade --quiet -o requirements.lock
+
+$(UV):
+	python3 -m pip install --quiet --disable-pip-version-check --target .tools "uv==$(UV_VERSION)"
+
+$(READY): requirements.lock pyproject.toml | $(UV)
+	$(UV) venv --quiet --allow-existing --python ">=3.11" .venv
+	$(UV) pip sync --quiet --python .venv --require-hashes requirements.lock
+	$(UV) pip install --quiet --python .venv --no-deps --editable .
+	touch $(READY)
+
+clean:
+	rm -rf .venv .tools .site .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,115 @@
+"""Conflicts: which cells of an array must not share an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+
+from arrayfold._isl import fix_parameters, origin
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents
+from arrayfold.program import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Conflicts:
+    """The conflicts of one array under a context.
+
+    pairs        { A[x] -> A[y] }  symmetric, x != y; None where only differences are known
+    differences  { A[d] }          d = y - x of conflicting cells; symmetric, without zero
+    cells        { A[x] }          the cells that need an address
+    moments      { [t] -> A[x] }   sets of cells that all conflict with each other; None if unknown
+    """
+
+    array: Array
+    context: isl.Set
+    cells: isl.Set
+    pairs: isl.Map | None
+    differences: isl.Set
+    moments: isl.Map | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The array's name."""
+        return self.array.name
+
+    @cached_property
+    def box(self) -> list[tuple[Formula, Formula]]:
+        """Lower end and length of the box the array spans, dimension by dimension."""
+        return extents(self.array.cells.intersect_params(self.context), self.context)
+
+    @cached_property
+    def original_size(self) -> Formula:
+        """Cells in that box."""
+        return Formula.product(length for _, length in self.box)
+
+    @cached_property
+    def pair_relation(self) -> isl.Map:
+        """{ A[x] -> A[y] }: the conflicting pairs, rebuilt from the differences where only those are known."""
+        if self.pairs is not None:
+            return self.pairs
+        everything = isl.Map.from_domain_and_range(self.cells, self.cells)
+        shift = isl.Map.universe(everything.get_space()).deltas_map()
+        apart = shift.intersect_range(self.differences)
+        return everything.intersect(apart.domain().unwrap()).coalesce()
+
+    def at(self, params: Mapping[str, int]) -> Conflicts:
+        """The conflicts for these parameter values only."""
+        here = fix_parameters(params)
+        return Conflicts(
+            self.array,
+            self.context.intersect(here),
+            self.cells.intersect_params(here),
+            None if self.pairs is None else self.pairs.intersect_params(here),
+            self.differences.intersect_params(here),
+            None if self.moments is None else self.moments.intersect_params(here),
+            self.notes,
+        )
+
+
+def conflicts_from_pairs(
+    array: Array,
+    context: isl.Set,
+    cells: isl.Set,
+    pairs: isl.Map,
+    moments: isl.Map | None,
+    notes: tuple[str, ...] = (),
+) -> Conflicts:
+    """Conflicts out of any relation that holds every conflicting pair at least one way round.
+
+    pairs  { A[x] -> A[y] }  may contain x = y, need not be symmetric
+    """
+    context = _where_needed(context, cells)
+    symmetric = pairs.union(pairs.reverse()).intersect_params(context).coalesce()
+    deltas = symmetric.deltas().set_tuple_name(array.name)
+    return Conflicts(
+        array=array,
+        context=context,
+        cells=cells,
+        pairs=symmetric.subtract(isl.Map.identity(symmetric.get_space())).coalesce(),
+        differences=deltas.subtract(origin(deltas.get_space())).coalesce(),
+        moments=moments,
+        notes=notes,
+    )
+
+
+def conflicts_from_differences(array: Array, context: isl.Set, differences: isl.Set) -> Conflicts:
+    """Conflicts of all cells that are such a difference apart.
+
+    differences  { A[d] }  symmetric, without zero
+    """
+    context = _where_needed(context, array.cells)
+    apart = isl.Map.universe(array.cells.get_space().map_from_set())
+    apart = apart.intersect_domain(array.cells).intersect_range(array.cells)
+    possible = apart.deltas().set_tuple_name(array.name)
+    kept = differences.intersect(possible).intersect_params(context).coalesce()
+    return Conflicts(array, context, array.cells, None, kept, None)
+
+
+def _where_needed(context: isl.Set, cells: isl.Set) -> isl.Set:
+    """The parameter values for which the array has a cell at all."""
+    return context.intersect(cells.params()).coalesce()

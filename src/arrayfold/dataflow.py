@@ -1,0 +1,82 @@
+"""Value-based dataflow: which instance reads the value that which instance wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold.order import Order
+from arrayfold.program import Program
+
+_END = "after_the_program"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataflow:
+    """Who reads whose value, access by access.
+
+    flows            { S[i] -> [T[j] -> A[x]] }  T[j] reads from A[x] what S[i] may have written there
+    undefined_reads  { T[j] -> A[x] }            may read what A[x] held before the program
+    dead_writes      { S[i] -> A[x] }            never read, and not needed afterwards
+    """
+
+    flows: isl.UnionMap
+    undefined_reads: isl.UnionMap
+    dead_writes: isl.UnionMap
+
+
+def find_dataflow(program: Program, order: Order) -> Dataflow:
+    """The flow dependences of a program.
+
+    Value-based and exact for total orders without may-writes (Feautrier 1991, by isl). Otherwise a read
+    is linked to every write that some execution may make it see, a superset.
+    """
+    after = isl.UnionSet(f"{{ {_END}[] }}")
+    sinks = program.accesses(writes=False).union(isl.UnionMap.from_domain_and_range(after, program.live_out))
+    reach = _last_writes(program, order, sinks) if order.is_total else _possible_writes(program, order, sinks)
+    inside = isl.UnionMap.from_domain_and_range(reach.domain(), program.domain())
+    dead = program.accesses(writes=True).subtract(reach.range_factor_range())
+    return Dataflow(
+        flows=reach.intersect_range_factor_domain(inside).coalesce(),
+        undefined_reads=undefined_reads(program, order),
+        dead_writes=dead.coalesce(),
+    )
+
+
+def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value."""
+    earlier = _across(order.read_times, order.before.reverse(), order.write_times)
+    defined = earlier.apply_range(program.accesses(writes=True, must_only=True))
+    return program.accesses(writes=False).subtract(defined).coalesce()
+
+
+def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> [T[j] -> A[x]] } for a total order; sinks of `_END` come after everything."""
+    depth = order.before.dim(isl.dim_type.in_)
+    end = isl.UnionMap(f"{{ {_END}[] -> [{', '.join(['1', *['0'] * depth])}] }}")
+    inside = isl.UnionMap("{ " + _shift_in_front(depth) + " }")
+    times = order.write_times.apply_range(inside).union(end)
+    must = program.accesses(writes=True, must_only=True)
+    may = program.accesses(writes=True).subtract(must)
+    info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
+    flow = info.set_schedule_map(times).compute_flow()
+    return flow.get_full_must_dependence().union(flow.get_full_may_dependence())
+
+
+def _shift_in_front(depth: int) -> str:
+    names = [f"t{k}" for k in range(depth)]
+    return f"[{', '.join(names)}] -> [{', '.join(['0', *names])}]"
+
+
+def _possible_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> [T[j] -> A[x]] } for a partial order: the read does not surely come before the write."""
+    readers = sinks.reverse().range_product(sinks.range().identity())
+    linked = program.accesses(writes=True).apply_range(readers)
+    never = _across(order.write_times, order.before.reverse(), order.read_times)
+    return linked.subtract(linked.intersect_range_factor_domain(never))
+
+
+def _across(left: isl.UnionMap, relation: isl.Map, right: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: the relation on times, brought to the instances on both sides."""
+    return left.apply_range(isl.UnionMap.from_map(relation)).apply_range(right.reverse())

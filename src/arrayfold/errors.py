@@ -1,0 +1,72 @@
+"""Everything that can go wrong, with a place to look at and something to try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position in a text: lines and columns count from one."""
+
+    file: str
+    line: int
+    column: int
+    line_text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class ArrayfoldError(Exception):
+    """Base of every error that arrayfold raises on purpose."""
+
+    exit_status = 1
+
+
+class InputError(ArrayfoldError):
+    """The input is wrong: where, what was found, and what to try.
+
+    >>> print(InputError("no such array", Place("a.toml", 3, 9, "read = 1"), "say A"))
+    a.toml:3:9: no such array
+        read = 1
+                ^
+      say A
+    """
+
+    exit_status = 2
+
+    def __init__(self, message: str, place: Place | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.place = place
+        self.hint = hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        lines = [f"{self.place}: {self.message}" if self.place else self.message]
+        if self.place and self.place.line_text.strip():
+            lines.append("    " + self.place.line_text.replace("\t", " "))
+            lines.append("    " + " " * (self.place.column - 1) + "^")
+        if self.hint:
+            lines.append("  " + self.hint)
+        return "\n".join(lines)
+
+
+class NotAffine(InputError):
+    """Something that must be affine in iterators and parameters is not."""
+
+
+class IncompleteMapping(InputError):
+    """A mapping that gives no address to a cell that needs one."""
+
+
+class MethodNotApplicable(ArrayfoldError):
+    """A method was asked for whose condition fails; the message says which."""
+
+
+class NothingProved(ArrayfoldError):
+    """No mapping could be proved for an array."""
+
+
+class BudgetExceeded(ArrayfoldError):
+    """The work needs more time or isl operations than it was given."""

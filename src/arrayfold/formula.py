@@ -1,0 +1,312 @@
+"""Exact formulas of the parameters: polynomials over parameters, floors, maxima and minima."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+Number: TypeAlias = int | Fraction
+
+
+@dataclass(frozen=True)
+class Floor:
+    """`floor(argument / divisor)`."""
+
+    argument: Formula
+    divisor: int
+
+    def __str__(self) -> str:
+        numerator = str(self.argument) if self.argument.is_atom else f"({self.argument})"
+        return f"floor({numerator}/{self.divisor})"
+
+    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+        """The value at these parameters."""
+        return Fraction(math.floor(self.argument.evaluate(values) / self.divisor))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """`max(...)` or `min(...)` of formulas."""
+
+    kind: Literal["max", "min"]
+    arguments: tuple[Formula, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(map(str, self.arguments))})"
+
+    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+        """The value at these parameters."""
+        pick = max if self.kind == "max" else min
+        return pick(argument.evaluate(values) for argument in self.arguments)
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """`argument mod modulus`, never negative."""
+
+    argument: Formula
+    modulus: Formula
+
+    def __str__(self) -> str:
+        return f"({self.argument}) mod ({self.modulus})"
+
+    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+        """The value at these parameters."""
+        return self.argument.evaluate(values) % self.modulus.evaluate(values)
+
+
+Atom: TypeAlias = str | Floor | Extreme | Remainder
+Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A polynomial with rational coefficients over atoms, in one canonical form.
+
+    >>> n = Formula.name("N")
+    >>> (n + 1) * (n - 1) + n
+    N^2 + N - 1
+    >>> Formula.floor(n + 1, 2) * 2
+    2*floor((N + 1)/2)
+    """
+
+    terms: tuple[tuple[Monomial, Fraction], ...]
+
+    # ------------------------------------------------------------ making
+
+    @staticmethod
+    def constant(value: Number) -> Formula:
+        """A number."""
+        return _canonical({(): Fraction(value)})
+
+    @staticmethod
+    def name(name: str) -> Formula:
+        """A parameter."""
+        return Formula.atom(name)
+
+    @staticmethod
+    def atom(atom: Atom) -> Formula:
+        """One atom, once."""
+        return Formula(((((atom, 1),), Fraction(1)),))
+
+    @staticmethod
+    def floor(argument: Formula, divisor: int) -> Formula:
+        """`floor(argument / divisor)`, simplified where the argument is a number."""
+        if argument.is_constant:
+            return Formula.constant(math.floor(argument.as_number() / divisor))
+        return Formula.atom(Floor(argument, divisor))
+
+    @staticmethod
+    def extreme(kind: Literal["max", "min"], arguments: Iterable[Formula]) -> Formula:
+        """`max` or `min` of formulas; numbers are merged, one argument stays itself."""
+        distinct = sorted(set(arguments), key=str)
+        numbers = [f for f in distinct if f.is_constant]
+        others = [f for f in distinct if not f.is_constant]
+        if numbers:
+            pick = max if kind == "max" else min
+            others.append(Formula.constant(pick(f.as_number() for f in numbers)))
+        return others[0] if len(others) == 1 else Formula.atom(Extreme(kind, tuple(others)))
+
+    @staticmethod
+    def remainder(argument: Formula, modulus: Formula) -> Formula:
+        """`argument mod modulus`."""
+        return Formula.atom(Remainder(argument, modulus))
+
+    @staticmethod
+    def product(factors: Iterable[Formula]) -> Formula:
+        """The product of all factors; 1 for none."""
+        return math.prod(factors, start=Formula.constant(1))
+
+    # ------------------------------------------------------------ arithmetic
+
+    def __add__(self, other: Formula | Number) -> Formula:
+        sums = dict(self.terms)
+        for monomial, coefficient in _formula(other).terms:
+            sums[monomial] = sums.get(monomial, Fraction(0)) + coefficient
+        return _canonical(sums)
+
+    def __mul__(self, other: Formula | Number) -> Formula:
+        products: dict[Monomial, Fraction] = {}
+        for left, a in self.terms:
+            for right, b in _formula(other).terms:
+                monomial = _multiply(left, right)
+                products[monomial] = products.get(monomial, Fraction(0)) + a * b
+        return _canonical(products)
+
+    def __neg__(self) -> Formula:
+        return self * -1
+
+    def __sub__(self, other: Formula | Number) -> Formula:
+        return self + -_formula(other)
+
+    def __radd__(self, other: Number) -> Formula:
+        return self + other
+
+    def __rmul__(self, other: Number) -> Formula:
+        return self * other
+
+    def __pow__(self, exponent: int) -> Formula:
+        return Formula.product([self] * exponent)
+
+    # ------------------------------------------------------------ asking
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether this is a number."""
+        return all(not monomial for monomial, _ in self.terms)
+
+    @property
+    def is_atom(self) -> bool:
+        """Whether this prints as one word or number."""
+        return self.is_constant or (len(self.terms) == 1 and self.terms[0] == (((self._first, 1),), 1))
+
+    @property
+    def _first(self) -> Atom:
+        return self.terms[0][0][0][0]
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether every atom stands alone and to the first power."""
+        return all(sum(power for _, power in monomial) <= 1 for monomial, _ in self.terms)
+
+    def as_number(self) -> Fraction:
+        """The value of a constant formula."""
+        return self.evaluate({})
+
+    def names(self) -> frozenset[str]:
+        """The parameters in it."""
+        found: set[str] = set()
+        for monomial, _ in self.terms:
+            for atom, _ in monomial:
+                match atom:
+                    case str():
+                        found.add(atom)
+                    case Floor(argument):
+                        found |= argument.names()
+                    case Extreme(_, arguments):
+                        found.update(*(argument.names() for argument in arguments))
+                    case Remainder(argument, modulus):
+                        found |= argument.names() | modulus.names()
+        return frozenset(found)
+
+    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+        """The value at these parameters.
+
+        >>> (Formula.name("N") ** 2 + 1).evaluate({"N": 3})
+        Fraction(10, 1)
+        """
+        total = Fraction(0)
+        for monomial, coefficient in self.terms:
+            for atom, power in monomial:
+                value = Fraction(values[atom]) if isinstance(atom, str) else atom.evaluate(values)
+                coefficient *= value**power
+            total += coefficient
+        return total
+
+    def at(self, values: Mapping[str, int]) -> int:
+        """The value at these parameters, which must be a whole number."""
+        value = self.evaluate(values)
+        assert value.denominator == 1, f"{self} is not whole at {dict(values)}"
+        return int(value)
+
+    def coefficients(self, names: Iterable[str]) -> tuple[list[Formula], Formula] | None:
+        """This formula as a linear form in `names`: their coefficients and the rest; None if it is not one.
+
+        >>> i, n = Formula.name("i"), Formula.name("N")
+        >>> (n * i - 2 * i + n).coefficients(["i"])
+        ([N - 2], N)
+        """
+        names = list(names)
+        parts: list[dict[Monomial, Fraction]] = [{} for _ in names]
+        rest: dict[Monomial, Fraction] = {}
+        for monomial, coefficient in self.terms:
+            inside = [(atom, power) for atom, power in monomial if atom in names]
+            outside = tuple((atom, power) for atom, power in monomial if atom not in names)
+            if any(Formula.atom(atom).names() & set(names) for atom, _ in outside):
+                return None
+            match inside:
+                case []:
+                    rest[outside] = coefficient
+                case [(str(name), 1)]:
+                    parts[names.index(name)][outside] = coefficient
+                case _:
+                    return None
+        return [_canonical(part) for part in parts], _canonical(rest)
+
+    def substitute(self, values: Mapping[str, int]) -> Formula:
+        """The formula with some parameters fixed."""
+        fixed = {name: Formula.constant(value) for name, value in values.items()}
+        return self._replace(lambda name: fixed.get(name, Formula.name(name)))
+
+    def _replace(self, new: Callable[[str], Formula]) -> Formula:
+        total = Formula.constant(0)
+        for monomial, coefficient in self.terms:
+            factors = [_replace_in_atom(atom, new) ** power for atom, power in monomial]
+            total += Formula.product(factors) * coefficient
+        return total
+
+    # ------------------------------------------------------------ printing
+
+    def __str__(self) -> str:
+        denominator = math.lcm(*(coefficient.denominator for _, coefficient in self.terms))
+        if denominator > 1:
+            numerator = self * denominator
+            inside = str(numerator) if numerator.is_atom else f"({numerator})"
+            return f"{inside}/{denominator}"
+        words: list[str] = []
+        for monomial, coefficient in self.terms:
+            sign = "-" if coefficient < 0 else "+"
+            words.append(sign if words else sign.replace("+", ""))
+            words.append(_print_term(monomial, abs(coefficient)))
+        return words[0] + " ".join(words[1:]) if words else "0"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _formula(value: Formula | Number) -> Formula:
+    return value if isinstance(value, Formula) else Formula.constant(value)
+
+
+def _canonical(terms: Mapping[Monomial, Fraction]) -> Formula:
+    kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
+    return Formula(tuple(sorted(kept, key=lambda term: _print_order(term[0]))))
+
+
+def _print_order(monomial: Monomial) -> tuple[int, list[tuple[str, int]]]:
+    return -sum(power for _, power in monomial), [(str(atom), -power) for atom, power in monomial]
+
+
+def _multiply(left: Monomial, right: Monomial) -> Monomial:
+    powers = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: str(item[0])))
+
+
+def _print_term(monomial: Monomial, coefficient: Fraction) -> str:
+    factors = [str(atom) if power == 1 else f"{atom}^{power}" for atom, power in monomial]
+    if coefficient != 1 or not factors:
+        factors.insert(0, str(coefficient))
+    return "*".join(factors)
+
+
+def _replace_in_atom(atom: Atom, new: Callable[[str], Formula]) -> Formula:
+    def inside(formula: Formula) -> Formula:
+        return formula._replace(new)  # pyright: ignore[reportPrivateUsage]
+
+    match atom:
+        case str():
+            return new(atom)
+        case Floor(argument, divisor):
+            return Formula.floor(inside(argument), divisor)
+        case Extreme(kind, arguments):
+            return Formula.extreme(kind, map(inside, arguments))
+        case Remainder(argument, modulus):
+            top, bottom = inside(argument), inside(modulus)
+            if top.is_constant and bottom.is_constant:
+                return Formula.constant(top.as_number() % bottom.as_number())
+            return Formula.remainder(top, bottom)

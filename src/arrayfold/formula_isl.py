@@ -1,0 +1,157 @@
+"""Between isl's piecewise functions of the parameters and formulas."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+import islpy as isl
+
+from arrayfold._isl import large_parameters
+from arrayfold.errors import NotAffine
+from arrayfold.formula import Extreme, Floor, Formula
+
+
+def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
+    """An affine formula as a function on the parameters, or on a set space where one is given.
+
+    >>> to_pw_aff(Formula.name("N") * 2 + 1)
+    PwAff("[N] -> { [(1 + 2N)] }")
+    >>> to_pw_aff(Formula.name("N"), isl.Set("{ A[i] }").get_space())
+    PwAff("[N] -> { A[i0] -> [(N)] }")
+    """
+    domain = ""
+    if cells is not None:
+        indices = ", ".join(f"dimension_{k}" for k in range(cells.dim(isl.dim_type.set)))
+        domain = f"{cells.get_tuple_name(isl.dim_type.set) or ''}[{indices}] -> "
+    text = f"[{', '.join(sorted(formula.names()))}] -> {{ {domain}[({_isl_text(formula)})] }}"
+    return isl.PwAff(text)
+
+
+def _isl_text(formula: Formula) -> str:
+    if not formula.is_affine:
+        raise NotAffine(f"{formula} is not affine in the parameters")
+    words: list[str] = []
+    for monomial, coefficient in formula.terms:
+        factor = f"({coefficient.numerator})"
+        for atom, _ in monomial:
+            match atom:
+                case str():
+                    factor += f"*{atom}"
+                case Floor(argument, divisor):
+                    factor += f"*floor(({_isl_text(argument)})/{divisor})"
+                case Extreme(kind, arguments):
+                    factor += f"*{kind}({', '.join(map(_isl_text, arguments))})"
+                case _:
+                    raise NotAffine(f"{formula} is not affine in the parameters")
+        words.append(f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else factor)
+    return " + ".join(words) or "0"
+
+
+def from_aff(aff: isl.Aff) -> Formula:
+    """An affine expression of the parameters as a formula.
+
+    >>> from_aff(isl.Aff("[N] -> { [(3 + 2*floor((N + 1)/2))] }"))
+    2*floor((N + 1)/2) + 3
+    """
+    total = Formula.constant(_fraction(aff.get_constant_val()))
+    for k in range(aff.dim(isl.dim_type.param)):
+        coefficient = _fraction(aff.get_coefficient_val(isl.dim_type.param, k))
+        if coefficient:
+            total += Formula.name(aff.get_dim_name(isl.dim_type.param, k) or "?") * coefficient
+    for k in range(aff.dim(isl.dim_type.div)):
+        coefficient = _fraction(aff.get_coefficient_val(isl.dim_type.div, k))
+        if coefficient:
+            total += _floor_of(aff.get_div(k)) * coefficient
+    return total
+
+
+def _floor_of(aff: isl.Aff) -> Formula:
+    denominator = int(str(aff.get_denominator_val()))
+    return Formula.floor(from_aff(aff) * denominator, denominator)
+
+
+def _fraction(value: isl.Val) -> Fraction:
+    return Fraction(str(value))
+
+
+def from_qpolynomial(polynomial: isl.QPolynomial) -> Formula:
+    """A quasi-polynomial of the parameters as a formula."""
+    total = Formula.constant(0)
+    for term in polynomial.get_terms():
+        product = Formula.constant(_fraction(term.get_coefficient_val()))
+        for k in range(term.dim(isl.dim_type.param)):
+            power = term.get_exp(isl.dim_type.param, k)
+            if power:
+                space = polynomial.get_domain_space()
+                product *= Formula.name(space.get_dim_name(isl.dim_type.param, k) or "?") ** power
+        for k in range(term.dim(isl.dim_type.div)):
+            power = term.get_exp(isl.dim_type.div, k)
+            if power:
+                product *= _floor_of(term.get_div(k)) ** power
+        total += product
+    return total
+
+
+def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> Formula:
+    """One formula for a piecewise affine function of the parameters, for all of the context.
+
+    It is the function itself where one formula can say it; otherwise it errs to the given side:
+    `max` is never below the function, `min` never above. Where the function is undefined it says nothing.
+
+    >>> fit(isl.PwAff("[N] -> { [(N - 1)] : N >= 4; [(1)] : N = 3 }"), isl.Set("[N] -> { : N >= 3 }"), "max")
+    N - 1
+    >>> fit(isl.PwAff("[N, M] -> { [(N)] : N >= M; [(M)] : N < M }"), isl.Set("{ : }"), "max")
+    max(M, N)
+    """
+    values = values.intersect_domain(context.params()).coalesce()
+    domain = values.domain()
+    pieces = [isl.PwAff.from_aff(aff) for aff in _distinct_affs(values)]
+    if not pieces:
+        return Formula.constant(0)
+    covering = [piece for piece in pieces if domain.is_subset(_beyond(piece, values, side))]
+    if covering:
+        probe = large_parameters(context.intersect(domain))
+        pick = min if side == "max" else max
+        return pick(map(_only_aff, covering), key=lambda formula: formula.evaluate(probe))
+    kept = [
+        piece
+        for k, piece in enumerate(pieces)
+        if not any(
+            domain.is_subset(_beyond(other, piece, side)) for j, other in enumerate(pieces) if j != k
+        )
+    ]
+    return Formula.extreme(side, map(_only_aff, kept))
+
+
+def _beyond(piece: isl.PwAff, values: isl.PwAff, side: Literal["max", "min"]) -> isl.Set:
+    return values.le_set(piece) if side == "max" else values.ge_set(piece)
+
+
+def _distinct_affs(values: isl.PwAff) -> list[isl.Aff]:
+    found: list[isl.Aff] = []
+    for _, aff in values.get_pieces():
+        if not any(aff.plain_is_equal(other) for other in found):
+            found.append(aff)
+    return found
+
+
+def _only_aff(values: isl.PwAff) -> Formula:
+    ((_, aff),) = values.get_pieces()
+    return from_aff(aff)
+
+
+def extents(cells: isl.Set, context: isl.Set) -> list[tuple[Formula, Formula]]:
+    """Lower end and length of the box that a set spans, dimension by dimension.
+
+    >>> extents(isl.Set("[N] -> { A[i] : 1 <= i < N }"), isl.Set("[N] -> { : N >= 3 }"))
+    [(1, N - 1)]
+    """
+    if cells.is_empty():
+        return [(Formula.constant(0), Formula.constant(1))] * cells.dim(isl.dim_type.set)
+    box: list[tuple[Formula, Formula]] = []
+    for k in range(cells.dim(isl.dim_type.set)):
+        low, high = cells.dim_min(k), cells.dim_max(k)
+        length = fit(high.sub(low).add_constant_val(isl.Val(1)), context, "max")
+        box.append((fit(low, context, "min"), length))
+    return box

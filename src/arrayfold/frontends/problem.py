@@ -1,0 +1,70 @@
+"""Problem files: TOML whose values are isl notation -> Program or ConflictProblem."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from arrayfold._isl import parameter_space, read_isl
+from arrayfold.frontends.problem_conflicts import build_conflict_problem
+from arrayfold.frontends.problem_parts import ProblemParts, ProblemText, did_you_mean
+from arrayfold.frontends.problem_program import build_program
+from arrayfold.program import Problem
+
+_SETS = ("domain", "live_in", "live_out", "array", "differences")
+_MAPS = ("write", "may_write", "read", "may_read", "schedule", "happens_before", "conflicts")
+_KNOWN = ("context", *_SETS, *_MAPS, "temporary", "parallel")
+_OF_CONFLICTS = ("context", "conflicts", "differences", "array")
+
+
+def read_problem(file: str, text: str) -> Problem:
+    """The problem that a problem file states; every complaint points into the text."""
+    problem = ProblemText.read(file, text)
+    _check_keys(problem)
+    parts = _read_parts(problem)
+    is_program = "domain" in parts.sets
+    return build_program(parts) if is_program else build_conflict_problem(parts)
+
+
+def _check_keys(problem: ProblemText) -> None:
+    for key in problem.values:
+        if key not in _KNOWN:
+            hint = did_you_mean(key, _KNOWN) or f"Known keys: {', '.join(_KNOWN)}."
+            raise problem.error(f"unknown key {key!r}", key, hint)
+    given = [key for key in ("conflicts", "differences") if key in problem.values]
+    if len(given) == 2:
+        raise problem.error("give either conflicts or differences, not both", "differences")
+    if given:
+        for key in problem.values:
+            if key not in _OF_CONFLICTS:
+                raise problem.error(f"{key!r} belongs to a program, but this file gives {given[0]} instead", key)
+    elif "domain" not in problem.values:
+        hint = "A program needs domain, write and schedule; without a program give conflicts or differences."
+        raise problem.error("there is neither a domain nor conflicts nor differences", None, hint)
+    elif "schedule" not in problem.values and "happens_before" not in problem.values:
+        hint = 'For example: schedule = "{ S[i, j] -> [i, j] }".'
+        raise problem.error("the order is missing: give a schedule or happens_before", None, hint)
+    if "schedule" in problem.values and "happens_before" in problem.values:
+        raise problem.error("give either a schedule or happens_before, not both", "happens_before")
+
+
+def _read_parts(problem: ProblemText) -> ProblemParts:
+    sets = {key: read_isl(isl.UnionSet, problem.text(key)) for key in _SETS if key in problem.values}
+    maps = {key: read_isl(isl.UnionMap, problem.text(key)) for key in _MAPS if key in problem.values}
+    context = isl.Set("{ : }")
+    if "context" in problem.values:
+        context = read_isl(isl.Set, problem.text("context"))
+        if not context.is_params():
+            hint = "For example [N] -> { : N >= 3 }."
+            raise problem.text("context").error("the context must speak of parameters only", 0, hint)
+    space = parameter_space([])
+    for item in (context, *sets.values(), *maps.values()):
+        space = space.align_params(item.get_space().params())
+    context = context.align_params(space)
+    if context.is_empty():
+        raise problem.text("context").error("no parameter value satisfies the context")
+    return ProblemParts(
+        problem,
+        context,
+        {key: item.align_params(space).intersect_params(context) for key, item in sets.items()},
+        {key: item.align_params(space).intersect_params(context) for key, item in maps.items()},
+    )

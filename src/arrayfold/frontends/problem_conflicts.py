@@ -1,0 +1,78 @@
+"""The parts of a problem file that state conflicts without a program -> ConflictProblem."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from arrayfold._isl import maps_of, origin, sets_of
+from arrayfold.frontends.problem_parts import ProblemParts, did_you_mean
+from arrayfold.program import Array, ConflictProblem
+
+
+def build_conflict_problem(parts: ProblemParts) -> ConflictProblem:
+    """The conflicts as given, made symmetric and free of the zero difference."""
+    ranks: dict[str, int] = {}
+    pairs = _pairs(parts, ranks)
+    differences = _differences(parts, ranks)
+    declared = _declared_cells(parts, ranks)
+    if not ranks:
+        key = "conflicts" if "conflicts" in parts.maps else "differences"
+        hint = "Where nothing conflicts, name the array: array = ..."
+        raise parts.error(f"{key} is empty and no array is declared", key, None, hint)
+    for name, cells in declared.items():
+        if "conflicts" in parts.maps:
+            pairs.setdefault(name, isl.Map.empty(cells.get_space().map_from_set()))
+        else:
+            differences.setdefault(name, isl.Set.empty(cells.get_space()))
+    arrays: list[Array] = []
+    for name, rank in ranks.items():
+        cells = declared.get(name)
+        if cells is None:
+            cells = pairs[name].domain() if name in pairs else _box_of(differences[name])
+        arrays.append(Array(name, parts.dimension_names(name, rank), cells.coalesce()))
+    return ConflictProblem(parts.problem.file, parts.context, tuple(arrays), pairs, differences)
+
+
+def _pairs(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Map]:
+    found: dict[str, isl.Map] = {}
+    for relation in maps_of(parts.map("conflicts")):
+        names = [parts.note_rank("conflicts", side, ranks) for side in (relation.domain(), relation.range())]
+        if names[0] != names[1]:
+            message = f"conflicts relate cells of one array, not {names[0]} and {names[1]}"
+            raise parts.error(message, "conflicts", names[0])
+        symmetric = relation.union(relation.reverse()).subtract(isl.Map.identity(relation.get_space()))
+        parts.check_bounded("conflicts", symmetric.domain(), f"the set of conflicting cells of {names[0]}")
+        found[names[0]] = symmetric.coalesce()
+    return found
+
+
+def _differences(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Set]:
+    found: dict[str, isl.Set] = {}
+    for deltas in sets_of(parts.set("differences")):
+        name = parts.note_rank("differences", deltas, ranks)
+        parts.check_bounded("differences", deltas, f"the set of differences of {name}")
+        found[name] = deltas.union(deltas.neg()).subtract(origin(deltas.get_space())).coalesce()
+    return found
+
+
+def _declared_cells(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Set]:
+    declared: dict[str, isl.Set] = {}
+    known = tuple(ranks)
+    for cells in sets_of(parts.set("array")):
+        name = parts.note_rank("array", cells, ranks)
+        if known and name not in known:
+            message = f"array declares {name}, of which no conflict is given"
+            raise parts.error(message, "array", name, did_you_mean(name, known))
+        parts.check_bounded("array", cells, f"the array {name}")
+        declared[name] = cells
+    return declared
+
+
+def _box_of(differences: isl.Set) -> isl.Set:
+    """The smallest box at the origin in which such differences occur."""
+    space = differences.get_space()
+    box = isl.Set.universe(space)
+    for k in range(differences.dim(isl.dim_type.set)):
+        up_to = isl.Map.universe(space.map_from_set()).order_ge(isl.dim_type.in_, k, isl.dim_type.out, k)
+        box = box.intersect(differences.apply(up_to)).lower_bound_val(isl.dim_type.set, k, isl.Val(0))
+    return box

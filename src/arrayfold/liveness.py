@@ -1,0 +1,186 @@
+"""Liveness: Program + order -> the conflicts of an array.
+
+A cell is live from its first write (from the start if it is live-in) to its last read (to the end if it
+is live-out). A cell that is written and never read still occupies its address at the moment of the write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import islpy as isl
+
+from arrayfold._isl import sets_of
+from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
+from arrayfold.dataflow import undefined_reads
+from arrayfold.errors import MethodNotApplicable
+from arrayfold.order import Order, order_of, sweep
+from arrayfold.program import Array, ConflictProblem, Problem, Program
+
+Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
+CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
+
+
+@dataclass(frozen=True, eq=False)
+class Accesses:
+    """What happens to the cells of one array, in the time space of an order.
+
+    writes    { A[x] -> [t] }  every write that may happen
+    reads     { A[x] -> [t] }  every read that may happen
+    live_in   { A[x] }         holds a value before the program
+    live_out  { A[x] }         needed after it
+    """
+
+    writes: isl.Map
+    reads: isl.Map
+    live_in: isl.Set
+    live_out: isl.Set
+
+    @cached_property
+    def cells(self) -> isl.Set:
+        """{ A[x] }: cells that ever hold a value."""
+        return self.writes.domain().union(self.live_in).coalesce()
+
+    @cached_property
+    def moments(self) -> isl.Set:
+        """{ [t] }: the times of writes; right after one of them every conflict can be seen."""
+        return self.writes.range()
+
+
+@dataclass(frozen=True, eq=False)
+class Liveness:
+    """A program with its order, its live-in cells and the arrays that may be folded."""
+
+    program: Program
+    order: Order
+    live_in: isl.UnionSet
+    temporaries: tuple[str, ...]
+
+    def accesses(self, array: Array) -> Accesses:
+        """What happens to the cells of one array."""
+        program, order = self.program, self.order
+        writes = program.accesses(writes=True, array=array.name).reverse().apply_range(order.write_times)
+        reads = program.accesses(writes=False, array=array.name).reverse().apply_range(order.read_times)
+        cells, times = array.cells.get_space(), order.before.get_space().domain()
+        space = cells.map_from_domain_and_range(times)
+        context = program.context
+        return Accesses(
+            writes=writes.extract_map(space).intersect_params(context).coalesce(),
+            reads=reads.extract_map(space).intersect_params(context).coalesce(),
+            live_in=self.live_in.extract_set(cells).intersect_params(context).coalesce(),
+            live_out=program.live_out.extract_set(cells).intersect_params(context).coalesce(),
+        )
+
+    def conflicts(self, name: str, construction: Construction = "live-write") -> Conflicts:
+        """The conflicts of one array (DIY16 §2.1 and §3.2, Mor14 §2.3, BBC16 §2)."""
+        array = self.program.array(name)
+        accesses = self.accesses(array)
+        if construction != "live-write" and not self.order.is_total:
+            raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
+        pairs = _CONSTRUCTIONS[construction](accesses, self.order)
+        moments = occupied(accesses, sweep(self.order)) if self.order.is_swept else None
+        context = self.program.context
+        return conflicts_from_pairs(array, context, accesses.cells, pairs, moments, self.order.notes)
+
+
+def analyse(program: Program) -> Liveness:
+    """The liveness of a program: its live-in cells completed, its temporaries chosen.
+
+    Live-in are also cells that are read, or live-out, without a write that surely comes first. Without a
+    list of temporaries every written array that is neither live-in nor live-out is one.
+    """
+    order = order_of(program)
+    live_in = program.live_in.union(undefined_reads(program, order).range())
+    surely_written = program.accesses(writes=True, must_only=True).range()
+    live_in = live_in.union(program.live_out.subtract(surely_written)).coalesce()
+    temporaries = program.temporaries
+    if temporaries is None:
+        kept = {cells.get_tuple_name() for cells in sets_of(live_in.union(program.live_out))}
+        temporaries = tuple(array.name for array in program.arrays if array.name not in kept)
+    return Liveness(program, order, live_in, temporaries)
+
+
+def find_conflicts(problem: Problem, name: str, construction: Construction = "live-write") -> Conflicts:
+    """The conflicts of one array of a problem, given or found by analysis."""
+    if isinstance(problem, ConflictProblem):
+        return given_conflicts(problem, name)
+    return analyse(problem).conflicts(name, construction)
+
+
+def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
+    """The conflicts that the input itself states."""
+    array = problem.array(name)
+    if name in problem.pairs:
+        cells = array.cells.union(problem.pairs[name].domain())
+        return conflicts_from_pairs(array, problem.context, cells, problem.pairs[name], None)
+    return conflicts_from_differences(array, problem.context, problem.differences[name])
+
+
+# ---------------------------------------------------------------- constructions
+
+
+def live_after(accesses: Accesses, order: Order) -> isl.Map:
+    """{ A[x] -> [t] }: right after the write event t the cell may hold a value that is still needed."""
+    first = accesses.writes.lexmin() if order.is_total else accesses.writes
+    last = accesses.reads.lexmax() if order.is_total else accesses.reads
+    may_precede = isl.Map.lex_le(order.before.get_space().domain()) if order.is_total else order.not_after()
+    always = isl.Map.from_domain_and_range
+    started = first.apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
+    needed = last.apply_range(may_precede.reverse()).union(always(accesses.live_out, accesses.moments))
+    return started.intersect(needed).intersect_range(accesses.moments).coalesce()
+
+
+def occupied(accesses: Accesses, order: Order) -> isl.Map:
+    """{ [t] -> A[x] }: the cells that a total order keeps in memory right after the write event t."""
+    return live_after(accesses, order).union(accesses.writes).reverse().coalesce()
+
+
+def _live_write(accesses: Accesses, order: Order) -> isl.Map:
+    """x is live at a write of y, or both are written and neither write surely comes first.
+
+    DIY16 §2.1 (live × write), which for partial orders is the triangle of §3.2; every write is an event
+    of its own, and footnote 5's read of dead values is the second case.
+    """
+    at_a_write = live_after(accesses, order).apply_range(accesses.writes.reverse())
+    simultaneous = accesses.writes
+    if not order.is_total:
+        simultaneous = accesses.writes.apply_range(order.unordered())
+    together = simultaneous.apply_range(accesses.writes.reverse())
+    return at_a_write.union(together).union(_at_the_start(accesses))
+
+
+def _live_live(accesses: Accesses, order: Order) -> isl.Map:
+    """x and y are in memory at the same moment (DIY16 §2.1, live × live, with dead writes kept)."""
+    in_memory = occupied(accesses, order)
+    return in_memory.reverse().apply_range(in_memory).union(_at_the_start(accesses))
+
+
+def _butterfly(accesses: Accesses, order: Order) -> isl.Map:
+    """Each of x and y is first written before the other's last access (DIY16 Fig. 3a, Mor14 §2.3).
+
+    A write counts as an access, so that a dead one is kept; where a cell is written again after its last
+    read this is coarser than the other constructions, on the safe side.
+    """
+    first = accesses.writes.lexmin()
+    last = accesses.reads.union(accesses.writes).lexmax()
+    not_later = isl.Map.lex_le(order.before.get_space().domain())
+    always = isl.Map.from_domain_and_range
+    overlap = first.apply_range(not_later).apply_range(last.reverse())
+    overlap = overlap.union(always(accesses.live_in, last.domain()))
+    overlap = overlap.union(always(accesses.cells, accesses.live_out)).union(_at_the_start(accesses))
+    return overlap.intersect(overlap.reverse())
+
+
+def _at_the_start(accesses: Accesses) -> isl.Map:
+    return isl.Map.from_domain_and_range(accesses.live_in, accesses.live_in)
+
+
+_CONSTRUCTIONS: Mapping[Construction, Callable[[Accesses, Order], isl.Map]] = {
+    "live-write": _live_write,
+    "live-live": _live_live,
+    "butterfly": _butterfly,
+}
+

@@ -1,0 +1,167 @@
+"""Storage mappings: cell -> address, `(M x + o) mod b` row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Values
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import islpy as isl
+
+from arrayfold.errors import NotAffine
+from arrayfold.formula import Formula
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A modular mapping: address = (matrix . cell + offset) mod moduli, one row a modulus.
+
+    Rows are in the order in which a method found them: the earlier ones tell most conflicts apart.
+
+    >>> from arrayfold.formula_text import read_formula as f
+    >>> fold = Mapping("A", ("t", "i"), ((f("-1"), f("1")),), (f("0"),), (f("2*N - 1"),))
+    >>> print(fold)
+    A[t, i] -> [(-t + i) mod (2*N - 1)]
+    >>> fold.size, fold.address((1, 0), {"N": 4})
+    (2*N - 1, (6,))
+    """
+
+    array: str
+    dimensions: tuple[str, ...]
+    matrix: tuple[tuple[Formula, ...], ...]
+    offset: tuple[Formula, ...]
+    moduli: tuple[Formula, ...]
+
+    @staticmethod
+    def of(
+        array: str,
+        dimensions: Sequence[str],
+        rows: Sequence[Sequence[Formula | int]],
+        moduli: Sequence[Formula],
+        offset: Sequence[Formula] | None = None,
+    ) -> Mapping:
+        """A mapping without its trivial rows: those modulo 1 say nothing."""
+        shift = offset if offset is not None else [Formula.constant(0)] * len(rows)
+        kept = [k for k, modulus in enumerate(moduli) if modulus != Formula.constant(1)]
+        return Mapping(
+            array,
+            tuple(dimensions),
+            tuple(tuple(_formula(entry) for entry in rows[k]) for k in kept),
+            tuple(shift[k] for k in kept),
+            tuple(moduli[k] for k in kept),
+        )
+
+    @property
+    def size(self) -> Formula:
+        """How many addresses there are: the product of the moduli, 1 for a single cell."""
+        return Formula.product(self.moduli)
+
+    def row(self, k: int) -> Formula:
+        """Row k before its modulo, a formula of the dimensions and parameters."""
+        terms = [entry * Formula.name(name) for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
+        return sum(terms, start=self.offset[k])
+
+    def at(self, params: Values[str, int]) -> Mapping:
+        """The mapping for these parameter values."""
+        return Mapping(
+            self.array,
+            self.dimensions,
+            tuple(tuple(entry.substitute(params) for entry in row) for row in self.matrix),
+            tuple(entry.substitute(params) for entry in self.offset),
+            tuple(entry.substitute(params) for entry in self.moduli),
+        )
+
+    def address(self, cell: Sequence[int], params: Values[str, int]) -> tuple[int, ...]:
+        """The address of a cell, one coordinate a row."""
+        values = {**params, **dict(zip(self.dimensions, cell, strict=True))}
+        return tuple(
+            self.row(k).at(values) % modulus.at(params) for k, modulus in enumerate(self.moduli)
+        )
+
+    def linearised(self) -> Mapping:
+        """The one-dimensional form `c1.x + b1*(c2.x + b2*(...)) mod b1*b2*...` of the same size.
+
+        It is valid if each modulus exceeds the width of the differences on which the rows before it
+        vanish, as successive modulo makes them; the order of the rows matters (DIY15 §4.1).
+
+        >>> from arrayfold.formula_text import read_formula as f
+        >>> two = Mapping.of("A", ("x", "y"), ((1, -1), (0, 1)), (f("2*N - 1"), f("2")))
+        >>> print(two.linearised())
+        A[x, y] -> [(x + (2*N - 2)*y) mod (4*N - 2)]
+        """
+        columns = [Formula.constant(0)] * len(self.dimensions)
+        shift, stride = Formula.constant(0), Formula.constant(1)
+        for row, offset, modulus in zip(self.matrix, self.offset, self.moduli, strict=True):
+            columns = [column + entry * stride for column, entry in zip(columns, row, strict=True)]
+            shift, stride = shift + offset * stride, stride * modulus
+        return Mapping.of(self.array, self.dimensions, [columns], [stride], [shift])
+
+    def to_isl(self) -> isl.Map:
+        """{ A[x] -> [address] }; moduli and coefficients must be numbers, offsets affine."""
+        rows: list[str] = []
+        for k, modulus in enumerate(self.moduli):
+            numbers = all(entry.is_constant for entry in self.matrix[k])
+            if not (modulus.is_constant and numbers and self.offset[k].is_affine):
+                raise NotAffine(f"row {k + 1} of {self} is not affine for all parameter values; fix them first")
+            terms = [f"{entry}*{name}" for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
+            rows.append(f"({' + '.join([*terms, str(self.offset[k])])}) mod {modulus}")
+        names = sorted({name for entry in self.offset for name in entry.names()})
+        cell = f"{self.array}[{', '.join(self.dimensions)}]"
+        return isl.Map(f"[{', '.join(names)}] -> {{ {cell} -> [{', '.join(rows)}] }}")
+
+    def __str__(self) -> str:
+        rows = [f"{_print_row(self, k)} mod {_parenthesised(modulus)}" for k, modulus in enumerate(self.moduli)]
+        return f"{self.array}[{', '.join(self.dimensions)}] -> [{', '.join(rows)}]"
+
+
+@dataclass(frozen=True, eq=False)
+class AnyMapping:
+    """A mapping that is no modular one: any relation from cells to addresses.
+
+    relation  { A[x] -> [address] }
+    """
+
+    array: str
+    relation: isl.Map
+
+    def __str__(self) -> str:
+        return str(self.relation)
+
+
+StorageMapping: TypeAlias = Mapping | AnyMapping
+
+
+def _formula(entry: Formula | int) -> Formula:
+    return entry if isinstance(entry, Formula) else Formula.constant(entry)
+
+
+def _parenthesised(formula: Formula) -> str:
+    return str(formula) if formula.is_atom else f"({formula})"
+
+
+def _print_row(mapping: Mapping, k: int) -> str:
+    """A row in the order of the dimensions, then its offset: `(i - t + 1)`."""
+    words: list[str] = []
+    for entry, name in zip(mapping.matrix[k], mapping.dimensions, strict=True):
+        if entry.is_constant:
+            _append_term(words, int(entry.as_number()), name)
+        else:
+            words += ["+"] * bool(words) + [f"{_parenthesised(entry)}*{name}"]
+    offset = mapping.offset[k]
+    if offset.is_constant:
+        _append_term(words, int(offset.as_number()), "")
+    else:
+        words += ["+"] * bool(words) + [_parenthesised(offset)]
+    text = " ".join(words) or "0"
+    return text if len(words) <= 1 and "-" not in text else f"({text})"
+
+
+def _append_term(words: list[str], value: int, name: str) -> None:
+    if not value:
+        return
+    magnitude = name if name and abs(value) == 1 else f"{abs(value)}*{name}" if name else str(abs(value))
+    if words:
+        words += ["-" if value < 0 else "+", magnitude]
+    else:
+        words.append(f"-{magnitude}" if value < 0 else magnitude)

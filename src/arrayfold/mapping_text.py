@@ -1,0 +1,217 @@
+"""Mappings that people bring: arrow form, C form, isl maps, and the JSON that `fold` prints."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import islpy as isl
+
+from arrayfold._isl import image, linear_form, maps_of, read_isl
+from arrayfold._text import SourceText
+from arrayfold.errors import IncompleteMapping, InputError
+from arrayfold.formula import Formula, Remainder
+from arrayfold.formula_isl import extents
+from arrayfold.formula_text import read_formula
+from arrayfold.mapping import AnyMapping, Mapping, StorageMapping
+from arrayfold.program import Array, Problem, find_array
+
+_CELL = re.compile(r"\s*([A-Za-z_]\w*)\s*\[")
+_ARROW = re.compile(r"\[([^\[\]]*)\]\s*->\s*(?:[A-Za-z_]\w*\s*)?\[")
+
+
+def read_mappings(text: str, problem: Problem) -> list[StorageMapping]:
+    """The mappings in a text, in any of the forms that `arrayfold check --mapping` takes.
+
+    `A[t, i] -> [(i - t) mod (2*N - 1)]`, several separated by `;` and optionally inside `[N] -> { ... }`;
+    `A[t % 2][i]` as in C; or the name of a `.json` file as `fold --json` prints it.
+    """
+    if text.strip().endswith(".json"):
+        return _from_json(Path(text.strip()), problem)
+    source = SourceText.of(text, "--mapping")
+    start, end = _inside_of_braces(source)
+    found = [_read_one(source, a, b, problem) for a, b in _split(source, start, end)]
+    if not found:
+        raise source.error("expected a mapping, such as A[t, i] -> [t mod 2, i] or A[t % 2][i]")
+    return found
+
+
+def _inside_of_braces(source: SourceText) -> tuple[int, int]:
+    opening = re.match(r"\s*(?:\[[^\[\]]*\]\s*->\s*)?\{", source.value)
+    if not opening:
+        return 0, len(source.value)
+    end = source.value.rstrip()
+    if not end.endswith("}"):
+        raise source.error("the opening brace is never closed", opening.end() - 1)
+    return opening.end(), len(end) - 1
+
+
+def _split(source: SourceText, start: int, end: int) -> Iterable[tuple[int, int]]:
+    for match in re.finditer(r"[^;]+", source.value[start:end]):
+        if match[0].strip():
+            yield start + match.start(), start + match.end()
+
+
+def _read_one(source: SourceText, start: int, end: int, problem: Problem) -> StorageMapping:
+    part = source.slice(start, end)
+    cell = _CELL.match(part.value)
+    if not cell:
+        raise part.error("expected an array name and its indices, such as A[t, i] -> [t mod 2, i]")
+    try:
+        array = find_array(problem.arrays, cell[1])
+    except InputError as error:
+        raise part.error(error.message, cell.start(1)) from None
+    arrow = _ARROW.match(part.value, cell.end() - 1)
+    if not arrow:
+        return _read_c_form(part, cell.end() - 1, array, problem)
+    names = [name.strip() for name in arrow[1].split(",")] if arrow[1].strip() else []
+    if len(names) != array.rank:
+        message = f"{array.name} has {array.rank} dimensions, the mapping names {len(names)}"
+        raise part.error(message, cell.end() - 1)
+    closing = _closing(part, arrow.end() - 1)
+    is_plain = all(re.fullmatch(r"[A-Za-z_]\w*'*", name) for name in names) and len(set(names)) == len(names)
+    if not is_plain or set(names) & set(problem.parameters) or part.value[closing + 1 :].strip():
+        return _read_isl_form(part, array, problem)
+    texts = list(_arguments(part, arrow.end(), closing))
+    rows = [_read_row(text, names, problem) for text in texts]
+    if any(row is None for row in rows):
+        return _read_isl_form(part, array, problem)
+    return _modular(array, problem, [row for row in rows if row is not None])
+
+
+def _read_c_form(part: SourceText, start: int, array: Array, problem: Problem) -> Mapping:
+    """`A[t % 2][i]`: the names are those of the array, or stand one in each of its subscripts."""
+    texts: list[SourceText] = []
+    position = start
+    while opening := re.compile(r"\s*\[").match(part.value, position):
+        position = _closing(part, opening.end() - 1) + 1
+        texts.append(part.slice(opening.end(), position - 1))
+    if part.value[position:].strip():
+        raise part.error("unexpected text after the subscripts", position)
+    used = [sorted(read_formula(text).names() - set(problem.parameters)) for text in texts]
+    names = list(array.dimensions)
+    if not {name for group in used for name in group} <= set(names):
+        if len(texts) != array.rank or any(len(group) != 1 for group in used):
+            hint = f"Write it with an arrow: {array.name}[{', '.join(names)}] -> [...]."
+            raise part.error("cannot tell which name is which index", start, hint)
+        names = [group[0] for group in used]
+    rows = [_read_row(text, names, problem) for text in texts]
+    for text, row in zip(texts, rows, strict=True):
+        if row is None:
+            raise text.error("expected a linear subscript, or one modulo something")
+    return _modular(array, problem, [row for row in rows if row is not None])
+
+
+def _read_isl_form(part: SourceText, array: Array, problem: Problem) -> StorageMapping:
+    """Any relation that isl can read."""
+    prefix = f"[{', '.join(problem.parameters)}] -> {{ " if problem.parameters else "{ "
+    padding = [part.offsets[0]] * len(prefix)
+    offsets = [*padding, *part.offsets, *[part.offsets[-1]] * 2]
+    whole = SourceText(f"{prefix}{part.value} }}", part.file, part.file_text, offsets)
+    relation = read_isl(isl.UnionMap, whole)
+    pieces = [piece for piece in maps_of(relation) if piece.domain().get_space().is_equal(array.cells.get_space())]
+    if len(pieces) != 1 or not pieces[0].is_single_valued():
+        raise part.error(f"expected one address for each cell of {array.name}")
+    uncovered = array.cells.intersect_params(problem.context).subtract(pieces[0].domain())
+    if not uncovered.is_empty():
+        message = f"the mapping gives no address to some cells, for example {uncovered.sample_point()}"
+        raise IncompleteMapping(message, part.place())
+    return AnyMapping(array.name, pieces[0])
+
+
+_Row = tuple[list[Formula], Formula, Formula | None]
+
+
+def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row | None:
+    """Coefficients, offset and modulus of one row; None if it is not of that form."""
+    try:
+        formula = read_formula(text)
+    except InputError:
+        if re.search(r"[=<>]|\b(and|or|exists)\b", text.value):
+            return None
+        raise
+    unknown = sorted(formula.names() - set(names) - set(problem.parameters))
+    if unknown:
+        hint = f"Known are {', '.join([*names, *problem.parameters])}."
+        raise text.error(f"unknown name {unknown[0]!r}", text.find(rf"\b{unknown[0]}\b"), hint)
+    modulus = None
+    match formula.terms:
+        case (((((Remainder(argument, divisor), 1),), Fraction(numerator=1, denominator=1)),)):
+            formula, modulus = argument, divisor
+        case _:
+            pass
+    linear = formula.coefficients(names)
+    if linear is None or (modulus is not None and modulus.names() & set(names)):
+        return None
+    return linear[0], linear[1], modulus
+
+
+def _modular(array: Array, problem: Problem, rows: Sequence[_Row]) -> Mapping:
+    """A row without a modulus keeps its values apart: its modulus is the length that it spans."""
+    moduli = [modulus or _span(array, problem, coefficients) for coefficients, _, modulus in rows]
+    return Mapping.of(
+        array.name,
+        array.dimensions,
+        [coefficients for coefficients, _, _ in rows],
+        moduli,
+        [offset for _, offset, _ in rows],
+    )
+
+
+def _span(array: Array, problem: Problem, coefficients: Sequence[Formula]) -> Formula:
+    if not all(entry.is_constant for entry in coefficients):
+        raise InputError(
+            "a row whose coefficients contain parameters needs a modulus", hint="As in (N*i + j) mod (N + 1)."
+        )
+    form = linear_form(array.cells.get_space(), [int(entry.as_number()) for entry in coefficients])
+    values = image(array.cells.intersect_params(problem.context), form)
+    return extents(values, problem.context)[0][1]
+
+
+def _arguments(part: SourceText, start: int, end: int) -> Iterable[SourceText]:
+    """The texts between commas that stand outside parentheses."""
+    depth, begin = 0, start
+    for position in range(start, end):
+        depth += {"(": 1, ")": -1}.get(part.value[position], 0)
+        if part.value[position] == "," and depth == 0:
+            yield part.slice(begin, position)
+            begin = position + 1
+    if part.value[begin:end].strip():
+        yield part.slice(begin, end)
+
+
+def _closing(part: SourceText, opening: int) -> int:
+    depth = 0
+    for position in range(opening, len(part.value)):
+        depth += {"[": 1, "]": -1}.get(part.value[position], 0)
+        if depth == 0:
+            return position
+    raise part.error("the opening bracket is never closed", opening)
+
+
+def _from_json(path: Path, problem: Problem) -> list[StorageMapping]:
+    """The mappings of `fold --json`."""
+    try:
+        data: Any = json.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
+    try:
+        entries = cast("list[dict[str, Any]]", data["arrays"])
+        return [
+            Mapping(
+                array=str(entry["name"]),
+                dimensions=find_array(problem.arrays, entry["name"]).dimensions,
+                matrix=tuple(tuple(read_formula(x) for x in row) for row in entry["matrix"]),
+                offset=tuple(read_formula(x) for x in entry["offset"]),
+                moduli=tuple(read_formula(x) for x in entry["moduli"]),
+            )
+            for entry in entries
+        ]
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: expected the JSON that `arrayfold fold --json` prints") from None

@@ -1,0 +1,161 @@
+"""Who happens before whom: events of a program as points of one time space, and the order on them.
+
+An event is the reading or the writing of one instance. Inside an instance all reads come before the
+write, so both are put apart by a phase dimension (0 reads, 1 writes) in a common space of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold._isl import maps_of
+from arrayfold.errors import InputError
+from arrayfold.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """A strict partial order on events.
+
+    read_times   { S[i] -> [t] }    when the instance reads
+    write_times  { S[i] -> [t] }    when it writes
+    before       { [a] -> [b] }     event a surely comes before event b
+    is_total     before is the lexicographic order and every instance has its own time
+    is_swept     the lexicographic order of times is one of the possible executions
+    """
+
+    read_times: isl.UnionMap
+    write_times: isl.UnionMap
+    before: isl.Map
+    is_total: bool
+    is_swept: bool
+    notes: tuple[str, ...] = ()
+
+    def not_after(self) -> isl.Map:
+        """{ [a] -> [b] }: a may come before b, or they are the same event."""
+        return isl.Map.universe(self.before.get_space()).subtract(self.before.reverse())
+
+    def unordered(self) -> isl.Map:
+        """{ [a] -> [b] }: neither surely comes first; an event is unordered with itself."""
+        return self.not_after().subtract(self.before)
+
+
+def order_of(program: Program) -> Order:
+    """The order of a program: its schedule with parallel loops, or its happens-before relation."""
+    if program.schedule is None:
+        return _happens_before_order(program)
+    return _schedule_order(program, program.schedule)
+
+
+def sweep(order: Order) -> Order:
+    """The sequential execution in lexicographic order of times, one of those that the order allows."""
+    assert order.is_swept
+    return Order(
+        order.read_times, order.write_times, isl.Map.lex_lt(order.before.get_space().domain()), True, True
+    )
+
+
+# ---------------------------------------------------------------- schedules
+
+
+def _schedule_order(program: Program, schedule: isl.UnionMap) -> Order:
+    """Times [outer, ties, phase, front]: `front` holds the forall dimensions, all others are outer.
+
+    Instances with equal times are told apart by dimensions that are parallel like a doall loop
+    (or belong to the front, if there is one).
+    """
+    depth = max((m.dim(isl.dim_type.out) for m in maps_of(schedule)), default=0)
+    front = min((d for d, meaning in program.parallel.items() if meaning == "forall"), default=depth)
+    has_ties = not schedule.is_injective()
+    is_parallel = [d in program.parallel for d in range(depth)]
+    times = schedule
+    if has_ties:
+        times = schedule.flat_range_product(_instance_coordinates(program))
+        ties = max(m.dim(isl.dim_type.out) for m in maps_of(times)) - depth
+        is_parallel += [True] * ties
+        if front == depth:
+            front += ties
+    mask = [*is_parallel[:front], False, *is_parallel[front:]]
+    notes = ("some instances have equal times and run in any order",) if has_ties else ()
+    return Order(
+        read_times=_with_phase(times, front, 0),
+        write_times=_with_phase(times, front, 1),
+        before=_lexicographic(times.get_space(), mask),
+        is_total=not any(mask),
+        is_swept=True,
+        notes=notes,
+    )
+
+
+def _instance_coordinates(program: Program) -> isl.UnionMap:
+    """{ S[i] -> [s, i, 0 ...] }: every instance apart, all statements with the same length."""
+    depth = max(statement.domain.dim(isl.dim_type.set) for statement in program.statements)
+    total = isl.UnionMap.empty(program.context.get_space())
+    for number, statement in enumerate(program.statements):
+        rank = statement.domain.dim(isl.dim_type.set)
+        iterators = [f"i{k}" for k in range(rank)]
+        image = [str(number), *iterators, *["0"] * (depth - rank)]
+        text = f"{{ {statement.name}[{', '.join(iterators)}] -> [{', '.join(image)}] }}"
+        coordinates = isl.Map(text).align_params(program.context.get_space())
+        total = total.union(isl.UnionMap.from_map(coordinates.intersect_domain(statement.domain)))
+    return total
+
+
+def _with_phase(times: isl.UnionMap, position: int, phase: int) -> isl.UnionMap:
+    """The times with one more dimension, fixed to the phase."""
+    total = isl.UnionMap.empty(times.get_space())
+    for part in maps_of(times):
+        wider = part.insert_dims(isl.dim_type.out, position, 1).fix_val(isl.dim_type.out, position, isl.Val(phase))
+        total = total.union(isl.UnionMap.from_map(wider))
+    return total
+
+
+def _lexicographic(parameters: isl.Space, is_parallel: Sequence[bool]) -> isl.Map:
+    """{ [a] -> [b] }: at the first dimension where they differ a is smaller, and it is no parallel one."""
+    depth = len(is_parallel)
+    space = parameters.params().set_from_params().add_dims(isl.dim_type.set, depth)
+    if not any(is_parallel):
+        return isl.Map.lex_lt(space)
+    before = isl.Map.empty(space.map_from_set())
+    equal = isl.Map.universe(space.map_from_set())
+    for d in range(depth):
+        if not is_parallel[d]:
+            before = before.union(equal.order_lt(isl.dim_type.in_, d, isl.dim_type.out, d))
+        equal = equal.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+    return before.coalesce()
+
+
+# ---------------------------------------------------------------- happens-before relations
+
+
+def _happens_before_order(program: Program) -> Order:
+    """Times [s, i, phase]: coordinates that only tell instances apart; the relation orders them."""
+    assert program.happens_before is not None
+    closure, is_exact = program.happens_before.transitive_closure()
+    relation = closure if is_exact else program.happens_before
+    cycle = relation.intersect(program.domain().identity())
+    if not cycle.is_empty():
+        raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
+    coordinates = _instance_coordinates(program)
+    phase = max(m.dim(isl.dim_type.out) for m in maps_of(coordinates))
+    space = coordinates.get_space().params().set_from_params().add_dims(isl.dim_type.set, phase)
+    on_times = isl.Map.empty(space.map_from_set())
+    for part in maps_of(relation.apply_domain(coordinates).apply_range(coordinates)):
+        on_times = on_times.union(part)
+    across = on_times.add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
+    inside = isl.Map.identity(space.map_from_set()).add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
+    inside = inside.order_lt(isl.dim_type.in_, phase, isl.dim_type.out, phase)
+    before = across.union(inside).coalesce()
+    notes = () if is_exact else ("happens_before has no exact closure and is used as given",)
+    return Order(
+        read_times=_with_phase(coordinates, phase, 0),
+        write_times=_with_phase(coordinates, phase, 1),
+        before=before,
+        is_total=False,
+        is_swept=False,
+        notes=notes,
+    )
+

@@ -1,0 +1,204 @@
+"""The program to fold: statements, accesses, arrays, order, and what is known around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import islpy as isl
+
+from arrayfold._isl import parameter_names
+from arrayfold.errors import InputError
+
+Parallelism: TypeAlias = Literal["doall", "forall"]
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An array, the names of its dimensions and the cells of it that matter.
+
+    cells  { A[x] }  touched by the program, live before or after it, or declared
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    cells: isl.Set
+
+    @property
+    def rank(self) -> int:
+        """How many indices a cell has."""
+        return len(self.dimensions)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """What a statement reads or writes of one array.
+
+    relation  { S[i] -> A[x] }  clipped to the domain of S
+    """
+
+    array: str
+    relation: isl.Map
+    is_write: bool
+    is_must: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A statement and its instances.
+
+    domain  { S[i] }
+    """
+
+    name: str
+    domain: isl.Set
+    accesses: tuple[Access, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An affine loop program.
+
+    context         { : }               what is known of the parameters
+    schedule        { S[i] -> [t] }     when instances run, None when a relation says it
+    parallel        dimension of the schedule -> meaning of its loop
+    happens_before  { S[i] -> T[j] }    instead of a schedule
+    live_in         { A[x] }            cells with a value before the program, as declared
+    live_out        { A[x] }            cells needed after it
+    temporaries     arrays that may be folded; None leaves the choice to the analysis
+    """
+
+    name: str
+    context: isl.Set
+    statements: tuple[Statement, ...]
+    arrays: tuple[Array, ...]
+    schedule: isl.UnionMap | None
+    parallel: Mapping[int, Parallelism]
+    happens_before: isl.UnionMap | None
+    live_in: isl.UnionSet
+    live_out: isl.UnionSet
+    temporaries: tuple[str, ...] | None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters, in the order of the input."""
+        return parameter_names(self.context)
+
+    def array(self, name: str) -> Array:
+        """The array of that name."""
+        return find_array(self.arrays, name)
+
+    def domain(self) -> isl.UnionSet:
+        """All instances, { S[i] }."""
+        return _union_set(self.context, (statement.domain for statement in self.statements))
+
+    def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
+        """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""
+        chosen = (
+            access.relation
+            for statement in self.statements
+            for access in statement.accesses
+            if access.is_write == writes
+            and (access.is_must or not must_only)
+            and (array is None or access.array == array)
+        )
+        return _union_map(self.context, chosen)
+
+    def narrowed(self, context: isl.Set) -> Program:
+        """The same program with more known of the parameters."""
+        return replace(self, context=self.context.intersect(context).coalesce())
+
+    def is_equal(self, other: Program) -> bool:
+        """Whether both describe the same program, in the sense of isl."""
+        return (
+            self.context.is_equal(other.context)
+            and [s.name for s in self.statements] == [s.name for s in other.statements]
+            and [(a.name, a.rank) for a in self.arrays] == [(a.name, a.rank) for a in other.arrays]
+            and dict(self.parallel) == dict(other.parallel)
+            and self.temporaries == other.temporaries
+            and self.domain().is_equal(other.domain())
+            and self.live_in.is_equal(other.live_in)
+            and self.live_out.is_equal(other.live_out)
+            and _equal_or_both_absent(self.schedule, other.schedule)
+            and _equal_or_both_absent(self.happens_before, other.happens_before)
+            and all(
+                self.accesses(writes=writes, must_only=must).is_equal(
+                    other.accesses(writes=writes, must_only=must)
+                )
+                for writes in (False, True)
+                for must in (False, True)
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConflictProblem:
+    """Conflicts that somebody else found, without a program.
+
+    pairs        array -> { A[x] -> A[y] }  symmetric, where the input gave pairs
+    differences  array -> { A[d] }          symmetric, where the input gave differences
+    """
+
+    name: str
+    context: isl.Set
+    arrays: tuple[Array, ...]
+    pairs: Mapping[str, isl.Map]
+    differences: Mapping[str, isl.Set]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters, in the order of the input."""
+        return parameter_names(self.context)
+
+    def array(self, name: str) -> Array:
+        """The array of that name."""
+        return find_array(self.arrays, name)
+
+    def narrowed(self, context: isl.Set) -> ConflictProblem:
+        """The same problem with more known of the parameters."""
+        return replace(self, context=self.context.intersect(context).coalesce())
+
+    def is_equal(self, other: ConflictProblem) -> bool:
+        """Whether both describe the same conflicts, in the sense of isl."""
+        return (
+            self.context.is_equal(other.context)
+            and [(a.name, a.rank) for a in self.arrays] == [(a.name, a.rank) for a in other.arrays]
+            and all(a.cells.is_equal(b.cells) for a, b in zip(self.arrays, other.arrays, strict=True))
+            and self.pairs.keys() == other.pairs.keys()
+            and self.differences.keys() == other.differences.keys()
+            and all(pairs.is_equal(other.pairs[name]) for name, pairs in self.pairs.items())
+            and all(deltas.is_equal(other.differences[name]) for name, deltas in self.differences.items())
+        )
+
+
+Problem: TypeAlias = Program | ConflictProblem
+
+
+def find_array(arrays: tuple[Array, ...], name: str) -> Array:
+    """The array of that name, or an error that lists the names there are."""
+    for array in arrays:
+        if array.name == name:
+            return array
+    known = ", ".join(array.name for array in arrays)
+    raise InputError(f"there is no array {name!r}; the arrays are: {known}")
+
+
+def _union_set(context: isl.Set, sets: Iterable[isl.Set]) -> isl.UnionSet:
+    total = isl.UnionSet.empty(context.get_space())
+    for item in sets:
+        total = total.union(isl.UnionSet.from_set(item))
+    return total
+
+
+def _union_map(context: isl.Set, maps: Iterable[isl.Map]) -> isl.UnionMap:
+    total = isl.UnionMap.empty(context.get_space())
+    for item in maps:
+        total = total.union(isl.UnionMap.from_map(item))
+    return total
+
+
+def _equal_or_both_absent(left: isl.UnionMap | None, right: isl.UnionMap | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return left.is_equal(right)

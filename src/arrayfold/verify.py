@@ -1,0 +1,234 @@
+"""The judge: is a mapping valid for every parameter value of the context? A proof or a counterexample.
+
+It shares no code with the methods. Two cells x and y of a modular mapping share an address iff every row
+of the matrix takes their difference d = y - x to a multiple of its modulus, so validity is a statement on
+differences: no d other than zero is conflicting and taken to multiples by all rows.
+
+A constant modulus is Presburger arithmetic and left to isl. For a modulus b that depends on parameters,
+`row . d = k*b` is not affine because of the product; but if isl shows that |row . d| < (K + 1)*b for all
+conflicting d, then k is one of -K ... K and each of these finitely many equations is affine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Values
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold._isl import coordinate, fix_parameters, linear_form, smallest_parameters
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import IncompleteMapping, InputError
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import to_pw_aff
+from arrayfold.mapping import AnyMapping, Mapping, StorageMapping
+
+_MOST_WRAPS = 16
+_PROBED_SIZES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """No two conflicting cells share an address, for every parameter value in the context."""
+
+    argument: str
+    steps: tuple[str, ...]
+    context: isl.Set
+
+    def __str__(self) -> str:
+        return "\n".join([f"Proved {self.argument}.", *(f"  - {step}" for step in self.steps)])
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Two conflicting cells that share an address."""
+
+    array: str
+    params: Values[str, int]
+    cells: tuple[tuple[int, ...], tuple[int, ...]]
+    address: tuple[int, ...]
+
+    def __str__(self) -> str:
+        first, second = (f"{self.array}[{', '.join(map(str, cell))}]" for cell in self.cells)
+        where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
+        address = ", ".join(map(str, self.address))
+        return f"{'At ' + where + ', ' if where else ''}{first} and {second} conflict and share address [{address}]"
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Neither proved nor refuted."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"Neither proved nor refuted: {self.reason}"
+
+
+Verdict = Proof | Counterexample | Undecided
+
+
+def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
+    """Whether no two different conflicting cells get the same address, for all of the context."""
+    if isinstance(mapping, AnyMapping):
+        return _verify_relation(conflicts, mapping)
+    _check_shape(conflicts, mapping)
+    return _verify_rows(conflicts, mapping)
+
+
+def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
+    """Conflicting cells that the mapping sends to the same address.
+
+    conflicts  { A[x] -> A[y] }  x != y, symmetric
+    mapping    { A[x] -> [z] }   gives every conflicting cell an address
+    result     { A[x] -> A[y] }  empty iff the mapping is valid (DSV05, Def. 2)
+    """
+    return conflicts.intersect(mapping.apply_range(mapping.reverse()))
+
+
+# ---------------------------------------------------------------- modular mappings
+
+
+def _check_shape(conflicts: Conflicts, mapping: Mapping) -> None:
+    if len(mapping.dimensions) != conflicts.array.rank:
+        raise InputError(
+            f"the mapping takes {len(mapping.dimensions)} indices, but {conflicts.name} has {conflicts.array.rank}"
+        )
+    known = set(_names(conflicts.context))
+    for modulus in mapping.moduli:
+        if modulus.names() - known:
+            raise InputError(f"modulus {modulus}: unknown parameter {min(modulus.names() - known)}")
+        if modulus.is_affine:
+            too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
+            where = conflicts.context.intersect(too_small)
+            if not where.is_empty():
+                values = _print_values(smallest_parameters(where))
+                raise InputError(f"modulus {modulus} is not positive at {values or 'any size'}")
+
+
+def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
+    colliding = conflicts.differences.intersect_params(conflicts.context)
+    if colliding.is_empty():
+        return Proof("as nothing conflicts", ("there is no conflict at all",), conflicts.context)
+    pending = list(range(len(mapping.moduli)))
+    steps: list[str] = []
+    progress = True
+    while pending and progress:
+        progress = False
+        for k in list(pending):
+            cut = _cut_by_row(colliding, mapping, k)
+            if cut is None:
+                continue
+            colliding, wraps = cut
+            steps.append(_describe(mapping, k, wraps))
+            pending.remove(k)
+            progress = True
+            if colliding.is_empty():
+                steps.append("no difference of conflicting cells is left")
+                argument = "by affine emptiness checks on the differences of conflicting cells (isl)"
+                return Proof(argument, tuple(steps), conflicts.context)
+    if not pending:
+        return _counterexample(conflicts, mapping, colliding)
+    return _search(conflicts, mapping, colliding, pending)
+
+
+def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set, int | None] | None:
+    """The differences that row k takes to a multiple of its modulus, and the largest multiple.
+
+    The second is None for a constant modulus; the whole is None where the multiples cannot be bounded.
+    """
+    row, modulus = mapping.matrix[k], mapping.moduli[k]
+    if not all(entry.is_constant for entry in row) or not modulus.is_affine:
+        return None
+    form = linear_form(differences.get_space(), [int(entry.as_number()) for entry in row])
+    if modulus.is_constant:
+        remainder = form.mod_val(isl.Val(int(modulus.as_number())))
+        return differences.intersect(remainder.zero_set()).coalesce(), None
+    step = to_pw_aff(modulus, differences.get_space())
+    for wraps in range(_MOST_WRAPS):
+        if differences.intersect(form.ge_set(step.scale_val(isl.Val(wraps + 1)))).is_empty():
+            break
+    else:
+        return None
+    kept = isl.Set.empty(differences.get_space())
+    for multiple in range(-wraps, wraps + 1):
+        kept = kept.union(differences.intersect(form.eq_set(step.scale_val(isl.Val(multiple)))))
+    return kept.coalesce(), wraps
+
+
+def _describe(mapping: Mapping, k: int, wraps: int | None) -> str:
+    row = mapping.row(k) - mapping.offset[k]
+    if wraps is None:
+        return f"cells that agree in row {k + 1} differ by a multiple of {mapping.moduli[k]} in {row}"
+    if wraps == 0:
+        return f"conflicting cells differ by less than {mapping.moduli[k]} in {row}, so row {k + 1} wraps none together"
+    return (
+        f"conflicting cells differ by less than {wraps + 1} times {mapping.moduli[k]} in {row}; "
+        f"all {2 * wraps + 1} multiples were checked"
+    )
+
+
+def _search(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set, pending: list[int]) -> Verdict:
+    """Try small parameter values one by one where some rows cannot be handled for all of them."""
+    where = colliding.params()
+    for _ in range(_PROBED_SIZES):
+        if where.is_empty():
+            break
+        params = smallest_parameters(where)
+        verdict = _verify_rows(conflicts.at(params), mapping.at(params))
+        if isinstance(verdict, Counterexample):
+            return verdict
+        where = where.subtract(fix_parameters(params))
+    k = pending[0]
+    if not all(entry.is_constant for entry in mapping.matrix[k]):
+        return Undecided(f"row {k + 1} of {mapping} has coefficients that contain parameters")
+    return Undecided(f"row {k + 1} of {mapping} wraps a number of times that grows with the parameters")
+
+
+def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) -> Counterexample:
+    params = smallest_parameters(colliding.params())
+    here = colliding.intersect_params(fix_parameters(params))
+    step = here.lexmax().sample_point()
+    shift = isl.Map.universe(conflicts.pair_relation.get_space()).deltas_map()
+    pairs = shift.intersect_range(isl.Set.from_point(step)).domain().unwrap()
+    return _from_pairs(conflicts, conflicts.pair_relation.intersect(pairs), params, mapping)
+
+
+def _from_pairs(
+    conflicts: Conflicts, pairs: isl.Map, params: Values[str, int], mapping: StorageMapping
+) -> Counterexample:
+    here = pairs.intersect_params(fix_parameters(params))
+    pair = here.wrap().lexmin().sample_point()
+    rank = conflicts.array.rank
+    numbers = [coordinate(pair, isl.dim_type.set, k) for k in range(2 * rank)]
+    first, second = tuple(numbers[:rank]), tuple(numbers[rank:])
+    if isinstance(mapping, Mapping):
+        return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
+    cell = isl.Set.from_point(pair).unwrap().domain()
+    address = cell.apply(mapping.relation).sample_point()
+    count = mapping.relation.dim(isl.dim_type.out)
+    spot = tuple(coordinate(address, isl.dim_type.set, k) for k in range(count))
+    return Counterexample(conflicts.name, params, (first, second), spot)
+
+
+# ---------------------------------------------------------------- any relation
+
+
+def _verify_relation(conflicts: Conflicts, mapping: AnyMapping) -> Verdict:
+    pairs = conflicts.pair_relation.intersect_params(conflicts.context)
+    uncovered = pairs.domain().subtract(mapping.relation.domain())
+    if not uncovered.is_empty():
+        raise IncompleteMapping(f"the mapping gives no address to {uncovered.sample_point()}, which conflicts")
+    collisions = find_collisions(pairs, mapping.relation)
+    if collisions.is_empty():
+        step = "no pair of conflicting cells has equal images"
+        return Proof("by an emptiness check on the conflicting pairs (isl)", (step,), conflicts.context)
+    return _from_pairs(conflicts, collisions, smallest_parameters(collisions.params()), mapping)
+
+
+def _names(context: isl.Set) -> list[str]:
+    return [context.get_dim_name(isl.dim_type.param, k) or "" for k in range(context.dim(isl.dim_type.param))]
+
+
+def _print_values(values: Values[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
