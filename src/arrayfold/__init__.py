@@ -1,0 +1,43 @@
+"""arrayfold: fold temporary arrays, prove the fold, and say how far it is from the minimum.
+
+>>> import arrayfold as af
+>>> result = af.fold(af.read("examples/blur-interleaved.toml"), params={"N": 1024})
+>>> print(result["blurx"].mapping)
+blurx[y, x] -> [y mod 3, x mod N]
+>>> result["blurx"].size, result["blurx"].lower_bound.formula
+(3*N, 2*N + 1)
+"""
+
+from __future__ import annotations
+
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
+from arrayfold.fold import FoldedArray, FoldResult, fold
+from arrayfold.formula import Formula
+from arrayfold.frontends import read
+from arrayfold.mapping import Mapping
+from arrayfold.program import Array, ConflictProblem, Program, Statement
+from arrayfold.verify import Counterexample, Proof, Undecided, verify
+
+__all__ = [
+    "Array",
+    "ArrayfoldError",
+    "BudgetExceeded",
+    "ConflictProblem",
+    "Conflicts",
+    "Counterexample",
+    "FoldResult",
+    "FoldedArray",
+    "Formula",
+    "InputError",
+    "Mapping",
+    "MethodNotApplicable",
+    "NotAffine",
+    "Program",
+    "Proof",
+    "Statement",
+    "Undecided",
+    "fold",
+    "read",
+    "verify",
+]

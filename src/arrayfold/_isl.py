@@ -232,6 +232,15 @@ def _parameters_as_dimensions(where: isl.Set) -> isl.Set:
     )
 
 
+def few_parameter_points(where: isl.Set, most: int) -> list[dict[str, int]]:
+    """All parameter values in a set, if it is finite and has no more than `most`; otherwise none of them."""
+    names = parameter_names(where)
+    values = _parameters_as_dimensions(where)
+    if not values.is_bounded() or int(str(values.count_val())) > most:
+        return []
+    return [dict(zip(names, point, strict=True)) for point in points(values)]
+
+
 def large_parameters(context: isl.Set, scale: int = 10**6) -> dict[str, int]:
     """A far point of the context: the parameters that can grow are near `scale`, slightly apart.
 

@@ -33,7 +33,7 @@ def _isl_text(formula: Formula) -> str:
         raise NotAffine(f"{formula} is not affine in the parameters")
     words: list[str] = []
     for monomial, coefficient in formula.terms:
-        factor = f"({coefficient.numerator})"
+        factor = str(coefficient.numerator)
         for atom, _ in monomial:
             match atom:
                 case str():
@@ -44,7 +44,7 @@ def _isl_text(formula: Formula) -> str:
                     factor += f"*{kind}({', '.join(map(_isl_text, arguments))})"
                 case _:
                     raise NotAffine(f"{formula} is not affine in the parameters")
-        words.append(f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else factor)
+        words.append(f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else f"({factor})")
     return " + ".join(words) or "0"
 
 

@@ -7,13 +7,13 @@ is live-out). A cell that is written and never read still occupies its address a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
-from arrayfold._isl import sets_of
+from arrayfold._isl import origin, sets_of
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
 from arrayfold.errors import MethodNotApplicable
@@ -81,7 +81,7 @@ class Liveness:
         if construction != "live-write" and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
         pairs = _CONSTRUCTIONS[construction](accesses, self.order)
-        moments = occupied(accesses, sweep(self.order)) if self.order.is_swept else None
+        moments = _all_moments(accesses, sweep(self.order)) if self.order.is_swept else None
         context = self.program.context
         return conflicts_from_pairs(array, context, accesses.cells, pairs, moments, self.order.notes)
 
@@ -111,12 +111,22 @@ def find_conflicts(problem: Problem, name: str, construction: Construction = "li
 
 
 def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
-    """The conflicts that the input itself states."""
+    """The conflicts that the input itself states.
+
+    Where all cells conflict with each other they are one moment; otherwise no moments are known.
+    """
     array = problem.array(name)
     if name in problem.pairs:
         cells = array.cells.union(problem.pairs[name].domain())
-        return conflicts_from_pairs(array, problem.context, cells, problem.pairs[name], None)
-    return conflicts_from_differences(array, problem.context, problem.differences[name])
+        found = conflicts_from_pairs(array, problem.context, cells, problem.pairs[name], None)
+    else:
+        found = conflicts_from_differences(array, problem.context, problem.differences[name])
+    everything = isl.Map.from_domain_and_range(found.cells, found.cells)
+    distinct = everything.subtract(isl.Map.identity(everything.get_space()))
+    if distinct.is_subset(found.pair_relation):
+        once = isl.Set("{ [] }").align_params(found.context.get_space()).intersect_params(found.context)
+        return replace(found, moments=isl.Map.from_domain_and_range(once, found.cells))
+    return found
 
 
 # ---------------------------------------------------------------- constructions
@@ -136,6 +146,14 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
 def occupied(accesses: Accesses, order: Order) -> isl.Map:
     """{ [t] -> A[x] }: the cells that a total order keeps in memory right after the write event t."""
     return live_after(accesses, order).union(accesses.writes).reverse().coalesce()
+
+
+def _all_moments(accesses: Accesses, order: Order) -> isl.Map:
+    """{ [s, t] -> A[x] }: the cells in memory at the start (s = 0) and after each write (s = 1)."""
+    running = occupied(accesses, order).insert_dims(isl.dim_type.in_, 0, 1)
+    running = running.fix_val(isl.dim_type.in_, 0, isl.Val(1))
+    start = isl.Map.from_domain_and_range(origin(running.get_space().domain()), accesses.live_in)
+    return running.union(start).coalesce()
 
 
 def _live_write(accesses: Accesses, order: Order) -> isl.Map:

@@ -6,12 +6,14 @@ differences: no d other than zero is conflicting and taken to multiples by all r
 
 A constant modulus is Presburger arithmetic and left to isl. For a modulus b that depends on parameters,
 `row . d = k*b` is not affine because of the product; but if isl shows that |row . d| < (K + 1)*b for all
-conflicting d, then k is one of -K ... K and each of these finitely many equations is affine.
+conflicting d, then k is one of -K ... K and each of these finitely many equations is affine. The same goes
+for a coefficient that contains parameters, if its index takes finitely many values among the differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping as Values
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -24,6 +26,7 @@ from arrayfold.formula_isl import to_pw_aff
 from arrayfold.mapping import AnyMapping, Mapping, StorageMapping
 
 _MOST_WRAPS = 16
+_MOST_VALUES = 32
 _PROBED_SIZES = 6
 
 
@@ -135,25 +138,64 @@ def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
 def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set, int | None] | None:
     """The differences that row k takes to a multiple of its modulus, and the largest multiple.
 
-    The second is None for a constant modulus; the whole is None where the multiples cannot be bounded.
+    The second is None for a constant modulus; the whole is None where the row cannot be made affine.
     """
-    row, modulus = mapping.matrix[k], mapping.moduli[k]
-    if not all(entry.is_constant for entry in row) or not modulus.is_affine:
-        return None
-    form = linear_form(differences.get_space(), [int(entry.as_number()) for entry in row])
-    if modulus.is_constant:
-        remainder = form.mod_val(isl.Val(int(modulus.as_number())))
-        return differences.intersect(remainder.zero_set()).coalesce(), None
-    step = to_pw_aff(modulus, differences.get_space())
-    for wraps in range(_MOST_WRAPS):
-        if differences.intersect(form.ge_set(step.scale_val(isl.Val(wraps + 1)))).is_empty():
-            break
-    else:
+    modulus = mapping.moduli[k]
+    pieces = _affine_pieces(differences, mapping.matrix[k])
+    if pieces is None or not modulus.is_affine:
         return None
     kept = isl.Set.empty(differences.get_space())
-    for multiple in range(-wraps, wraps + 1):
-        kept = kept.union(differences.intersect(form.eq_set(step.scale_val(isl.Val(multiple)))))
+    if modulus.is_constant:
+        for piece, form in pieces:
+            remainder = form.mod_val(isl.Val(int(modulus.as_number())))
+            kept = kept.union(piece.intersect(remainder.zero_set()))
+        return kept.coalesce(), None
+    step = to_pw_aff(modulus, differences.get_space())
+    wraps = 0
+    while any(not _reaches(piece, form, step, wraps + 1).is_empty() for piece, form in pieces):
+        wraps += 1
+        if wraps > _MOST_WRAPS:
+            return None
+    for piece, form in pieces:
+        for multiple in range(-wraps, wraps + 1):
+            kept = kept.union(piece.intersect(form.eq_set(step.scale_val(isl.Val(multiple)))))
     return kept.coalesce(), wraps
+
+
+def _reaches(piece: isl.Set, form: isl.PwAff, step: isl.PwAff, times: int) -> isl.Set:
+    """The differences that the row takes at least so many steps away from zero."""
+    far = step.scale_val(isl.Val(times))
+    return piece.intersect(form.ge_set(far).union(form.neg().ge_set(far)))
+
+
+def _affine_pieces(differences: isl.Set, row: Sequence[Formula]) -> list[tuple[isl.Set, isl.PwAff]] | None:
+    """The differences in pieces on which the row is affine, with the row there.
+
+    A coefficient that contains parameters is affine wherever its index difference is one number, so
+    indices with such coefficients are fixed to each of the finitely many values they take.
+    """
+    pieces = [(differences, Formula.constant(0))]
+    for k, entry in enumerate(row):
+        if entry.is_constant:
+            continue
+        low, high = differences.dim_min_val(k), differences.dim_max_val(k)
+        if not (low.is_int() and high.is_int() and high.to_python() - low.to_python() < _MOST_VALUES):
+            return None
+        values = range(low.to_python(), high.to_python() + 1)
+        pieces = [
+            (piece.fix_val(isl.dim_type.set, k, isl.Val(value)), shift + entry * value)
+            for piece, shift in pieces
+            for value in values
+        ]
+    if not all(shift.is_affine for _, shift in pieces):
+        return None
+    numbers = [int(entry.as_number()) if entry.is_constant else 0 for entry in row]
+    form = linear_form(differences.get_space(), numbers)
+    return [
+        (piece, form.add(to_pw_aff(shift, differences.get_space())))
+        for piece, shift in pieces
+        if not piece.is_empty()
+    ]
 
 
 def _describe(mapping: Mapping, k: int, wraps: int | None) -> str:

@@ -1,0 +1,162 @@
+"""Lower bounds: cells that are all live at one moment need as many addresses, whatever the mapping.
+
+With exact parametric counting (barvinok inside islpy) the bound is a formula; without it, it is counted
+at given parameter values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, cast
+
+import islpy as isl
+
+from arrayfold._isl import (
+    Budget,
+    can_count,
+    coordinate,
+    few_parameter_points,
+    fix_parameters,
+    large_parameters,
+)
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import BudgetExceeded
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import from_qpolynomial, to_pw_aff
+
+_MOST_COUNTED = 2_000_000
+_MOST_POINTS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class LowerBound:
+    """The largest number of cells live at one moment.
+
+    formula  the bound where `when` holds; None if it is not known as a formula
+    when     parameter values for which the formula was shown; None for all of the context
+    pieces   { : } with formulas whose maximum is the bound there
+    moments  { [t] -> A[x] }, to count at given parameter values
+    """
+
+    formula: Formula | None
+    when: isl.Set | None
+    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...]
+    moments: isl.Map | None
+
+    def at(self, params: Mapping[str, int]) -> int | None:
+        """The bound at these parameter values; None if it is unknown or too large to be counted."""
+        here = fix_parameters(params)
+        for where, formulas in self.pieces:
+            if not where.intersect(here).is_empty():
+                return max(formula.at(params) for formula in formulas)
+        return None if self.moments is None else _count_largest(self.moments.intersect_params(here))
+
+
+UNKNOWN = LowerBound(None, None, (), None)
+
+
+def find_lower_bound(conflicts: Conflicts, budget: Budget | None = None) -> LowerBound:
+    """The largest number of cells that are live together, over all moments."""
+    if conflicts.moments is None:
+        return UNKNOWN
+    moments = conflicts.moments.intersect_params(conflicts.context)
+    if not can_count():
+        return LowerBound(None, None, (), moments)
+    try:
+        with (budget or Budget(None)).limit("the lower bound", share=0.5):
+            return _symbolic(moments, conflicts.context)
+    except BudgetExceeded:
+        return LowerBound(None, None, (), moments)
+
+
+def _symbolic(moments: isl.Map, context: isl.Set) -> LowerBound:
+    pieces = tuple(_largest_counts(moments))
+    probe = large_parameters(context)
+    formula = _formula_at(pieces, probe)
+    if formula is None:
+        return LowerBound(None, None, pieces, moments)
+    shown = isl.Set.empty(context.get_space())
+    for where, formulas in pieces:
+        shown = shown.union(_where_at_most(where, formula, formulas))
+    when = None if context.is_subset(shown) else shown.coalesce().gist(context)
+    return LowerBound(formula, when, pieces, moments)
+
+
+def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ...]) -> isl.Set:
+    """The part of a parameter set on which a formula is shown not to exceed the maximum of others."""
+    if formula in formulas:
+        return where
+    if formula.is_affine and all(other.is_affine for other in formulas):
+        value = to_pw_aff(formula)
+        parts = (where.intersect(value.le_set(to_pw_aff(other))) for other in formulas)
+        return reduce(isl.Set.union, parts, isl.Set.empty(where.get_space()))
+    shown = isl.Set.empty(where.get_space())
+    for params in few_parameter_points(where, _MOST_POINTS):
+        if formula.evaluate(params) <= max(other.evaluate(params) for other in formulas):
+            shown = shown.union(fix_parameters(params))
+    return shown
+
+
+def _formula_at(
+    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], params: Mapping[str, int]
+) -> Formula | None:
+    here = fix_parameters(params)
+    for where, formulas in pieces:
+        if not where.intersect(here).is_empty():
+            return max(formulas, key=lambda formula: formula.evaluate(params))
+    return None
+
+
+def _largest_counts(moments: isl.Map) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
+    """Parameter sets with formulas whose maximum is the largest count there.
+
+    isl's bound of the counting polynomial is taken where isl knows that it is attained. Elsewhere the
+    counts at the first and last moment of each piece of the polynomial are: they are attained, so they
+    are lower bounds, if not always the largest.
+    """
+    counts = _card(moments)
+    bound, is_attained = counts.bound(isl.fold.max)
+    if is_attained:
+        yield from _fold_pieces(bound)
+        return
+    for domain, _ in counts.get_pieces():
+        for moment in (domain.lexmin(), domain.lexmax()):
+            for where, polynomial in _card_set(moments.intersect_domain(moment).range()).get_pieces():
+                yield where, (from_qpolynomial(polynomial),)
+
+
+def _card(relation: isl.Map) -> isl.PwQPolynomial:
+    return cast(Any, relation).card()
+
+
+def _card_set(cells: isl.Set) -> isl.PwQPolynomial:
+    return cast(Any, cells).card()
+
+
+def _fold_pieces(bound: isl.PwQPolynomialFold) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
+    found: list[tuple[isl.Set, isl.QPolynomialFold]] = []
+    bound.foreach_piece(lambda where, fold: found.append((where, fold)))
+    for where, fold in found:
+        polynomials: list[isl.QPolynomial] = []
+        fold.foreach_qpolynomial(polynomials.append)
+        yield where, tuple(from_qpolynomial(polynomial) for polynomial in polynomials)
+
+
+def _count_largest(moments: isl.Map) -> int | None:
+    """By plain counting at fixed parameter values."""
+    incidences = moments.wrap()
+    if incidences.is_empty():
+        return 0
+    if int(str(incidences.count_val())) > _MOST_COUNTED:
+        return None
+    depth = moments.dim(isl.dim_type.in_)
+    live: Counter[tuple[int, ...]] = Counter()
+
+    def count(point: isl.Point) -> None:
+        live[tuple(coordinate(point, isl.dim_type.set, k) for k in range(depth))] += 1
+
+    incidences.foreach_point(count)
+    return max(live.values())

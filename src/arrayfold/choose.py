@@ -1,0 +1,76 @@
+"""The portfolio behind `auto`: every method is asked, and the smallest proved mapping wins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import BudgetExceeded, InputError, MethodNotApplicable, NothingProved
+from arrayfold.mapping import Mapping
+from arrayfold.methods import METHODS, Request
+from arrayfold.verify import Proof, Verdict, verify
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A mapping that a method proposed, with the judge's verdict, or why there is none."""
+
+    method: str
+    mapping: Mapping | None
+    verdict: Verdict | None
+    seconds: float
+    reason: str = ""
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the mapping may be used."""
+        return isinstance(self.verdict, Proof)
+
+
+def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
+    """The smallest proved mapping that one method finds, or the reason why it finds none."""
+    start = time.perf_counter()
+    best: tuple[Mapping, Verdict] | None = None
+    reason = "the method proposed nothing"
+    try:
+        with request.budget.limit(f"method {method} on {conflicts.name}"):
+            for mapping in METHODS[method].find(conflicts, request):
+                verdict = verify(conflicts, mapping)
+                if not isinstance(verdict, Proof):
+                    reason = str(verdict)
+                elif best is None or request.rank(mapping.size) < request.rank(best[0].size):
+                    best = mapping, verdict
+    except (BudgetExceeded, MethodNotApplicable) as error:
+        reason = str(error)
+    seconds = time.perf_counter() - start
+    if best is None:
+        return Candidate(method, None, None, seconds, reason)
+    return Candidate(method, *best, seconds)
+
+
+def ask_all(conflicts: Conflicts, request: Request) -> Iterator[Candidate]:
+    """What every method finds, in the order of the table."""
+    for method in METHODS:
+        yield ask(method, conflicts, request)
+
+
+def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
+    """The mapping to use: that of the named method, or for `auto` the smallest of all.
+
+    The first method of the table wins a tie, so an array that cannot shrink keeps the identity.
+    """
+    if method != "auto" and method not in METHODS:
+        raise InputError(f"there is no method {method!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
+    if method != "auto":
+        candidate = ask(method, conflicts, request)
+        if candidate.mapping is None:
+            raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
+        return candidate
+    candidates = list(ask_all(conflicts, request))
+    proved = [(candidate.mapping, candidate) for candidate in candidates if candidate.mapping is not None]
+    if not proved:
+        reasons = "; ".join(f"{candidate.method}: {candidate.reason}" for candidate in candidates)
+        raise NothingProved(f"{conflicts.name}: no mapping could be proved ({reasons})")
+    return min(proved, key=lambda pair: pair[0].size.evaluate(request.sizes))[1]

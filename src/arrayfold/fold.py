@@ -1,0 +1,206 @@
+"""The main job: analyse, fold, prove, and say how far from the minimum the answer is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from arrayfold._isl import Budget, fix_parameters, sets_of
+from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.choose import choose
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import InputError
+from arrayfold.formula import Formula
+from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
+from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.methods import Request
+from arrayfold.program import Problem, Program
+from arrayfold.verify import Proof
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedArray:
+    """One array, its mapping, the proof, and the lower bound beside it."""
+
+    name: str
+    method: str
+    mapping: StorageMapping
+    proof: Proof
+    lower_bound: LowerBound
+    conflicts: Conflicts
+    seconds: float
+
+    @property
+    def size(self) -> Formula:
+        """Cells after folding."""
+        return self.mapping.size
+
+    @property
+    def original_size(self) -> Formula:
+        """Cells of the box that the array spans."""
+        return self.conflicts.original_size
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the size equals the lower bound, as formulas: no mapping whatsoever is smaller."""
+        return self.lower_bound.formula == self.size
+
+    def __str__(self) -> str:
+        minimal = " (minimal)" if self.is_optimal else ""
+        return f"{self.mapping}: {self.size} cells{minimal} instead of {self.original_size}"
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """The folded arrays of a problem, and why the others were kept."""
+
+    problem: Problem
+    arrays: tuple[FoldedArray, ...]
+    kept: Mapping[str, str]
+    params: Mapping[str, int]
+
+    def __getitem__(self, name: str) -> FoldedArray:
+        for array in self.arrays:
+            if array.name == name:
+                return array
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[FoldedArray]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.arrays)) or "nothing to fold"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{title}</th>" for title in ("array", "mapping", "cells", "was", "lower bound"))
+        rows = "".join(
+            f"<tr><td>{escape(array.name)}</td><td><code>{escape(str(array.mapping))}</code></td>"
+            f"<td>{array.size}</td><td>{array.original_size}</td>"
+            f"<td>{array.lower_bound.formula or 'unknown'}</td></tr>"
+            for array in self.arrays
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A problem with its liveness, ready to give the conflicts of its arrays."""
+
+    problem: Problem
+    liveness: Liveness | None
+
+    @staticmethod
+    def of(problem: Problem, budget: Budget | None = None) -> Analysis:
+        """The analysis of a problem."""
+        if not isinstance(problem, Program):
+            return Analysis(problem, None)
+        with (budget or Budget(None)).limit("the analysis"):
+            return Analysis(problem, analyse(problem))
+
+    def conflicts(
+        self, name: str, budget: Budget | None = None, construction: Construction = "live-write"
+    ) -> Conflicts:
+        """The conflicts of one array."""
+        with (budget or Budget(None)).limit(f"the conflicts of {name}"):
+            if self.liveness is not None:
+                return self.liveness.conflicts(name, construction)
+            assert not isinstance(self.problem, Program)
+            return given_conflicts(self.problem, name)
+
+    def foldable(self) -> tuple[str, ...]:
+        """The arrays that may be folded."""
+        if self.liveness is None:
+            return tuple(array.name for array in self.problem.arrays)
+        return self.liveness.temporaries
+
+    def kept(self) -> dict[str, str]:
+        """The arrays that stay as they are, each with the reason."""
+        if self.liveness is None:
+            return {}
+        live_in = {cells.get_tuple_name() for cells in sets_of(self.liveness.live_in)}
+        live_out = {cells.get_tuple_name() for cells in sets_of(self.liveness.program.live_out)}
+        reasons: dict[str, str] = {}
+        for array in self.problem.arrays:
+            if array.name not in self.liveness.temporaries:
+                words = ["live-in"] * (array.name in live_in) + ["live-out"] * (array.name in live_out)
+                reasons[array.name] = " and ".join(words) or "not listed as temporary"
+        return reasons
+
+
+def fold(
+    problem: Problem,
+    *,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | None = None,
+    power_of_two: bool = False,
+    progress: Progress = lambda _: None,
+) -> FoldResult:
+    """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
+
+    params are the sizes at which candidates are compared and numbers shown; without them sizes are
+    compared far out. The proof covers the whole context either way.
+    """
+    values = checked_params(problem, params or {})
+    budget = budget or Budget(None)
+    analysis = Analysis.of(problem, budget)
+    folded = tuple(
+        _fold_one(analysis, name, values, method, budget, power_of_two, progress)
+        for name in chosen_arrays(analysis, arrays)
+    )
+    return FoldResult(problem, folded, analysis.kept(), values)
+
+
+def _fold_one(
+    analysis: Analysis,
+    name: str,
+    params: Mapping[str, int],
+    method: str,
+    budget: Budget,
+    power_of_two: bool,
+    progress: Progress,
+) -> FoldedArray:
+    start = time.perf_counter()
+    progress(f"{name}: conflicts")
+    conflicts = analysis.conflicts(name, budget)
+    request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
+    progress(f"{name}: mappings")
+    best = choose(method, conflicts, request)
+    progress(f"{name}: lower bound")
+    bound = find_lower_bound(conflicts, budget)
+    assert best.mapping is not None
+    assert isinstance(best.verdict, Proof)
+    return FoldedArray(
+        name, best.method, best.mapping, best.verdict, bound, conflicts, time.perf_counter() - start
+    )
+
+
+def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
+    """The arrays to fold: those named, or all that may be."""
+    foldable = analysis.foldable()
+    for name in names:
+        analysis.problem.array(name)
+        if name not in foldable:
+            reason = analysis.kept().get(name, "kept")
+            raise InputError(f"array {name} is {reason}", hint=f"To fold it all the same, say --temporary {name}.")
+    return tuple(dict.fromkeys(names)) or foldable
+
+
+def checked_params(problem: Problem, params: Mapping[str, int]) -> dict[str, int]:
+    """The parameter values, after their names and the context were checked."""
+    for name in params:
+        if name not in problem.parameters:
+            known = ", ".join(problem.parameters) or "none"
+            raise InputError(f"there is no parameter {name!r}; the parameters are: {known}")
+    if problem.context.intersect(fix_parameters(params)).is_empty():
+        values = ", ".join(f"{name} = {value}" for name, value in params.items())
+        raise InputError(f"{values} contradicts the context {problem.context}")
+    return dict(params)

@@ -1,0 +1,18 @@
+"""The methods that find mappings, by name. Adding one is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+
+from arrayfold.methods import identity, successive_modulo
+from arrayfold.methods.method import Method, Request
+
+METHODS: Table[str, Method] = {
+    method.name: method
+    for method in (
+        identity.METHOD,
+        successive_modulo.METHOD,
+    )
+}
+
+__all__ = ["METHODS", "Method", "Request"]

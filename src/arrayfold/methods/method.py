@@ -1,0 +1,54 @@
+"""What a method is: conflicts in, candidate mappings out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from arrayfold._isl import Budget, large_parameters
+from arrayfold.conflicts import Conflicts
+from arrayfold.formula import Formula
+from arrayfold.mapping import Mapping as StorageMapping
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a method besides the conflicts.
+
+    sizes         parameter values at which sizes are compared
+    power_of_two  round constant moduli up to powers of two
+    all_orders    try every order of the array axes, not only the given one
+    """
+
+    sizes: Mapping[str, int]
+    budget: Budget
+    power_of_two: bool = False
+    all_orders: bool = True
+
+    @staticmethod
+    def of(
+        conflicts: Conflicts,
+        params: Mapping[str, int],
+        budget: Budget | None = None,
+        *,
+        power_of_two: bool = False,
+        all_orders: bool = True,
+    ) -> Request:
+        """A request that compares at the given parameter values, and far out for parameters not given."""
+        far = large_parameters(conflicts.context)
+        sizes = {name: params.get(name, value) for name, value in far.items()}
+        return Request(sizes, budget or Budget(None), power_of_two, all_orders)
+
+    def rank(self, size: Formula) -> tuple[object, ...]:
+        """Smaller sizes come first; the text breaks ties, so that answers never vary."""
+        return (size.evaluate(self.sizes), str(size))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named way to find mappings."""
+
+    name: str
+    summary: str
+    citation: str
+    find: Callable[[Conflicts, Request], Sequence[StorageMapping]]

@@ -1,0 +1,162 @@
+"""Successive modulo along the array axes (Lefebvre and Feautrier 1998; DIY15 §4.1).
+
+The first axis is folded by one more than the largest difference along it; the next one by one more than
+the largest difference along it among conflicting cells that agree on the axes before; and so on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+
+import islpy as isl
+
+from arrayfold.conflicts import Conflicts
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import fit, to_pw_aff
+from arrayfold.mapping import Mapping
+from arrayfold.methods.method import Method, Request
+
+_MOST_ORDERS = 120
+_MOST_COMBINATIONS = 4096
+
+
+def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+    """The smallest mapping over the orders of the axes, and over orders chosen piece by piece."""
+    orders = list(_orders(conflicts.array.rank, request.all_orders))
+    whole = _Widths(conflicts.differences, conflicts.context)
+    candidates = [_in_order(conflicts, whole, order, request) for order in orders]
+    if request.all_orders and len(orders) > 1:
+        candidates.append(_piece_by_piece(conflicts, orders, request))
+    return [min(candidates, key=lambda mapping: request.rank(mapping.size))]
+
+
+def _orders(rank: int, every: bool) -> Iterator[tuple[int, ...]]:
+    permutations = itertools.permutations(range(rank))
+    return itertools.islice(permutations, _MOST_ORDERS if every else 1)
+
+
+class _Widths:
+    """Moduli along the axes of one set of differences, each computed once.
+
+    differences  { A[d] }  symmetric
+    """
+
+    def __init__(self, differences: isl.Set, context: isl.Set) -> None:
+        self.differences = differences
+        self.context = context
+        self.modulus = cache(self._modulus)
+
+    def _modulus(self, axis: int, settled: frozenset[int]) -> Formula:
+        """One more than the largest difference along the axis where the settled axes agree."""
+        aligned = self.differences
+        for other in settled:
+            aligned = aligned.fix_val(isl.dim_type.set, other, isl.Val(0))
+        return fit(_largest(aligned, axis, self.context).add_constant_val(isl.Val(1)), self.context, "max")
+
+    def moduli(self, order: Sequence[int]) -> list[Formula]:
+        """The modulus of each axis, in the order of the array's dimensions."""
+        found = [Formula.constant(1)] * len(order)
+        for position, axis in enumerate(order):
+            found[axis] = self.modulus(axis, frozenset(order[:position]))
+        return found
+
+
+def _largest(differences: isl.Set, axis: int, context: isl.Set) -> isl.PwAff:
+    """The largest coordinate, 0 for parameter values without a difference."""
+    nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context)
+    return nothing if differences.is_empty() else differences.dim_max(axis).union_max(nothing)
+
+
+def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int], request: Request) -> Mapping:
+    moduli = widths.moduli(order)
+    return _mapping(conflicts, order, [moduli[axis] for axis in order], request)
+
+
+def _mapping(conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula], request: Request) -> Mapping:
+    rank = conflicts.array.rank
+    rows = [[int(axis == k) for k in range(rank)] for axis in order]
+    if request.power_of_two:
+        moduli = [_power_of_two(modulus) for modulus in moduli]
+    return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+
+
+def _power_of_two(modulus: Formula) -> Formula:
+    if not modulus.is_constant:
+        return modulus
+    return Formula.constant(1 << (int(modulus.as_number()) - 1).bit_length())
+
+
+def _piece_by_piece(conflicts: Conflicts, orders: Sequence[tuple[int, ...]], request: Request) -> Mapping:
+    """Each symmetric piece of the differences in an order of its own; moduli are the maxima over pieces.
+
+    A larger modulus keeps a mapping valid on a piece, so the maxima are valid on all of them (DIY15 §4.1).
+    """
+    choices = [
+        [_Choice(moduli, request) for moduli in map(_Widths(piece, conflicts.context).moduli, orders)]
+        for piece in _symmetric_pieces(conflicts.differences)
+    ]
+    best = _best_choice(choices)
+    moduli = [
+        _maximum([choice.moduli[axis] for choice in best], conflicts.context)
+        for axis in range(conflicts.array.rank)
+    ]
+    return _mapping(conflicts, range(conflicts.array.rank), moduli, request)
+
+
+def _symmetric_pieces(differences: isl.Set) -> list[isl.Set]:
+    pieces: list[isl.Set] = []
+    for basic in differences.get_basic_sets():
+        piece = isl.Set.from_basic_set(basic)
+        piece = piece.union(piece.neg()).coalesce()
+        if not any(piece.is_subset(other) for other in pieces):
+            pieces = [other for other in pieces if not other.is_subset(piece)]
+            pieces.append(piece)
+    return pieces
+
+
+class _Choice:
+    """The moduli of one piece in one order, and their values at the sizes where sizes are compared."""
+
+    def __init__(self, moduli: Sequence[Formula], request: Request) -> None:
+        self.moduli = moduli
+        self.values = tuple(modulus.evaluate(request.sizes) for modulus in moduli)
+
+
+def _best_choice(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
+    """One choice a piece with the smallest product of maxima: exactly if cheap, else piece after piece."""
+    count = 1
+    for options in choices:
+        count *= len(options)
+    if count <= _MOST_COMBINATIONS:
+        return list(min(itertools.product(*choices), key=lambda chosen: _product_of_maxima(chosen)))
+    chosen: list[_Choice] = []
+    for options in choices:
+        chosen.append(min(options, key=lambda option: _product_of_maxima([*chosen, option])))
+    return chosen
+
+
+def _product_of_maxima(chosen: Sequence[_Choice]) -> Fraction:
+    product = Fraction(1)
+    for values in zip(*(choice.values for choice in chosen), strict=True):
+        product *= max(values)
+    return product
+
+
+def _maximum(formulas: Sequence[Formula], context: isl.Set) -> Formula:
+    if not formulas:
+        return Formula.constant(1)
+    largest = to_pw_aff(formulas[0])
+    for formula in formulas[1:]:
+        largest = largest.max(to_pw_aff(formula))
+    return fit(largest, context, "max")
+
+
+METHOD = Method(
+    "successive-modulo",
+    "fold along the array axes, in the best order",
+    "Lefebvre and Feautrier 1998; DIY15 §4.1",
+    find_successive_modulo,
+)

@@ -1,0 +1,102 @@
+"""What goes wrong at a counterexample, told in instances of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold._isl import fix_parameters, sets_of
+from arrayfold.liveness import Accesses, Liveness
+from arrayfold.verify import Counterexample
+
+
+@dataclass(frozen=True)
+class Clobber:
+    """An instance writes one cell, another one overwrites its address, a third one still needs the value.
+
+    writer is None for a value from before the program, reader is None for one needed after it.
+    """
+
+    cell: str
+    by_cell: str
+    writer: str | None
+    overwriter: str
+    reader: str | None
+    may: bool
+
+    def __str__(self) -> str:
+        source = f"{self.writer} writes {self.cell}" if self.writer else f"{self.cell} holds a value from before"
+        use = f"{self.reader} reads {self.cell}" if self.reader else f"{self.cell} is needed afterwards"
+        may = "may overwrite" if self.may else "overwrites"
+        return f"{source}; {self.overwriter} {may} it by writing {self.by_cell}; then {use}"
+
+
+def find_clobber(liveness: Liveness, counterexample: Counterexample) -> Clobber | None:
+    """The instances behind a counterexample; None if both values are dead and only their writes meet."""
+    story = _Story(liveness, counterexample.array, counterexample.params)
+    first, second = counterexample.cells
+    return story.clobber(first, second) or story.clobber(second, first)
+
+
+class _Story:
+    def __init__(self, liveness: Liveness, array: str, params: Mapping[str, int]) -> None:
+        here = fix_parameters(params)
+        accesses = liveness.accesses(liveness.program.array(array))
+        self.liveness = liveness
+        self.name = array
+        self.here = here
+        self.accesses = Accesses(
+            accesses.writes.intersect_params(here),
+            accesses.reads.intersect_params(here),
+            accesses.live_in.intersect_params(here),
+            accesses.live_out.intersect_params(here),
+        )
+        self.not_after = liveness.order.not_after().intersect_params(here)
+
+    def clobber(self, kept: tuple[int, ...], written: tuple[int, ...]) -> Clobber | None:
+        """The earliest write of `written` that may hit `kept` while that is needed."""
+        x, y = self._cell(kept), self._cell(written)
+        writes_x, reads_x = x.apply(self.accesses.writes), x.apply(self.accesses.reads)
+        hits = y.apply(self.accesses.writes)
+        if x.intersect(self.accesses.live_in).is_empty():
+            hits = hits.intersect(writes_x.apply(self.not_after))
+        if x.intersect(self.accesses.live_out).is_empty():
+            hits = hits.intersect(reads_x.apply(self.not_after.reverse()))
+        if hits.is_empty():
+            return None
+        hit = hits.lexmin()
+        before = writes_x.intersect(hit.apply(self.not_after.reverse()))
+        after = reads_x.intersect(hit.apply(self.not_after))
+        overwriter = self._instance(hit, y, writes=True)
+        assert overwriter is not None
+        return Clobber(
+            cell=self._print(kept),
+            by_cell=self._print(written),
+            writer=self._instance(before.lexmax(), x, writes=True),
+            overwriter=overwriter,
+            reader=self._instance(after.lexmin(), x, writes=False),
+            may=not self.liveness.order.is_total,
+        )
+
+    def _cell(self, values: tuple[int, ...]) -> isl.Set:
+        text = f"{{ {self.name}[{', '.join(map(str, values))}] }}"
+        space = self.accesses.writes.get_space().domain()
+        return isl.Set(text).align_params(space).intersect_params(self.here)
+
+    def _print(self, values: tuple[int, ...]) -> str:
+        return f"{self.name}[{', '.join(map(str, values))}]"
+
+    def _instance(self, event: isl.Set, cell: isl.Set, *, writes: bool) -> str | None:
+        """The instance that an event belongs to, as text."""
+        if event.is_empty():
+            return None
+        program, order = self.liveness.program, self.liveness.order
+        times = order.write_times if writes else order.read_times
+        relation = program.accesses(writes=writes, array=self.name)
+        at_event = isl.UnionSet.from_set(event).apply(times.reverse())
+        found = at_event.intersect(isl.UnionSet.from_set(cell).apply(relation.reverse()))
+        point = sets_of(found.intersect_params(self.here))[0].lexmin().sample_point()
+        text = str(isl.Set.from_point(point))
+        return text[text.rindex("{") + 1 : text.rindex("}")].split(":")[0].strip().replace("[]", "")
