@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from arrayfold._isl import Budget, fix_parameters, sets_of
+from arrayfold._isl import Budget, fix_parameters, parameter_names, sets_of
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import choose
 from arrayfold.conflicts import Conflicts
@@ -33,6 +33,7 @@ class FoldedArray:
     lower_bound: LowerBound
     conflicts: Conflicts
     seconds: float
+    params: Mapping[str, int]
 
     @property
     def size(self) -> Formula:
@@ -46,8 +47,18 @@ class FoldedArray:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the size equals the lower bound, as formulas: no mapping whatsoever is smaller."""
-        return self.lower_bound.formula == self.size
+        """Whether the size equals the lower bound: no mapping whatsoever is smaller.
+
+        As formulas; where the bound is not known as one, at the parameter values of the request.
+        """
+        if self.lower_bound.formula is not None:
+            return self.lower_bound.formula == self.size
+        return self.is_sized and self.lower_bound.at(self.params) == self.size.at(self.params)
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether the request fixed every parameter, so that numbers can be shown."""
+        return set(parameter_names(self.conflicts.context)) <= set(self.params)
 
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
@@ -179,7 +190,7 @@ def _fold_one(
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
     return FoldedArray(
-        name, best.method, best.mapping, best.verdict, bound, conflicts, time.perf_counter() - start
+        name, best.method, best.mapping, best.verdict, bound, conflicts, time.perf_counter() - start, params
     )
 
 

@@ -100,7 +100,8 @@ def analyse(program: Program) -> Liveness:
     if temporaries is None:
         kept = {cells.get_tuple_name() for cells in sets_of(live_in.union(program.live_out))}
         temporaries = tuple(array.name for array in program.arrays if array.name not in kept)
-    return Liveness(program, order, live_in, temporaries)
+    chosen = tuple(dict.fromkeys((*temporaries, *program.extra_temporaries)))
+    return Liveness(program, order, live_in, chosen)
 
 
 def find_conflicts(problem: Problem, name: str, construction: Construction = "live-write") -> Conflicts:

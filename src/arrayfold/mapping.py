@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as Values
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ class Mapping:
     >>> from arrayfold.formula_text import read_formula as f
     >>> fold = Mapping("A", ("t", "i"), ((f("-1"), f("1")),), (f("0"),), (f("2*N - 1"),))
     >>> print(fold)
-    A[t, i] -> [(-t + i) mod (2*N - 1)]
+    A[t, i] -> [(i - t) mod (2*N - 1)]
     >>> fold.size, fold.address((1, 0), {"N": 4})
     (2*N - 1, (6,))
     """
@@ -141,27 +142,18 @@ def _parenthesised(formula: Formula) -> str:
 
 
 def _print_row(mapping: Mapping, k: int) -> str:
-    """A row in the order of the dimensions, then its offset: `(i - t + 1)`."""
-    words: list[str] = []
-    for entry, name in zip(mapping.matrix[k], mapping.dimensions, strict=True):
-        if entry.is_constant:
-            _append_term(words, int(entry.as_number()), name)
-        else:
-            words += ["+"] * bool(words) + [f"{_parenthesised(entry)}*{name}"]
+    """A row with its positive terms first: `(i - t + 1)`."""
+    terms = [
+        (int(entry.as_number()), name) if entry.is_constant else (1, f"{_parenthesised(entry)}*{name}")
+        for entry, name in zip(mapping.matrix[k], mapping.dimensions, strict=True)
+    ]
     offset = mapping.offset[k]
-    if offset.is_constant:
-        _append_term(words, int(offset.as_number()), "")
-    else:
-        words += ["+"] * bool(words) + [_parenthesised(offset)]
-    text = " ".join(words) or "0"
-    return text if len(words) <= 1 and "-" not in text else f"({text})"
-
-
-def _append_term(words: list[str], value: int, name: str) -> None:
-    if not value:
-        return
-    magnitude = name if name and abs(value) == 1 else f"{abs(value)}*{name}" if name else str(abs(value))
-    if words:
-        words += ["-" if value < 0 else "+", magnitude]
-    else:
-        words.append(f"-{magnitude}" if value < 0 else magnitude)
+    terms.append((int(offset.as_number()), "") if offset.is_constant else (1, _parenthesised(offset)))
+    text = ""
+    for value, name in sorted(terms, key=lambda term: term[0] < 0):
+        if value:
+            number = "" if name and abs(value) == 1 else str(abs(value))
+            sign = " - " if value < 0 else " + "
+            text += (sign if text else sign.strip(" +")) + "*".join(filter(None, (number, name)))
+    is_plain = re.fullmatch(r"\w*", text)
+    return text or "0" if is_plain else f"({text})"

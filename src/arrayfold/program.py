@@ -67,6 +67,7 @@ class Program:
     live_in         { A[x] }            cells with a value before the program, as declared
     live_out        { A[x] }            cells needed after it
     temporaries     arrays that may be folded; None leaves the choice to the analysis
+    extra_temporaries  further ones, whatever the choice is
     """
 
     name: str
@@ -79,6 +80,7 @@ class Program:
     live_in: isl.UnionSet
     live_out: isl.UnionSet
     temporaries: tuple[str, ...] | None
+    extra_temporaries: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, sets_of
+from arrayfold._isl import coordinate, fix_parameters, sets_of
 from arrayfold.liveness import Accesses, Liveness
 from arrayfold.verify import Counterexample
 
@@ -97,6 +97,8 @@ class _Story:
         relation = program.accesses(writes=writes, array=self.name)
         at_event = isl.UnionSet.from_set(event).apply(times.reverse())
         found = at_event.intersect(isl.UnionSet.from_set(cell).apply(relation.reverse()))
-        point = sets_of(found.intersect_params(self.here))[0].lexmin().sample_point()
-        text = str(isl.Set.from_point(point))
-        return text[text.rindex("{") + 1 : text.rindex("}")].split(":")[0].strip().replace("[]", "")
+        instances = sets_of(found.intersect_params(self.here))[0]
+        point = instances.lexmin().sample_point()
+        rank = instances.dim(isl.dim_type.set)
+        values = ", ".join(str(coordinate(point, isl.dim_type.set, k)) for k in range(rank))
+        return f"{instances.get_tuple_name()}[{values}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arrayfold.frontends.files import read
+from arrayfold.frontends.options import apply_options
 from arrayfold.frontends.problem_text import write_problem
 
-__all__ = ["read", "write_problem"]
+__all__ = ["apply_options", "read", "write_problem"]

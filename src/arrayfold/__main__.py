@@ -1,0 +1,8 @@
+"""`python -m arrayfold`."""
+
+from __future__ import annotations
+
+from arrayfold.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""A last resort against work that its own budget cannot stop: the parent process watches the child.
+
+isl and barvinok are C code that Python cannot interrupt. isl counts its operations and stops by itself
+(see `_isl.Budget`); this is for whatever does not count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+_GRACE_SECONDS = 5.0
+_to_parent: int | None = None
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run the work in a child process; end it if it overruns the budget that it announces by far."""
+    if not hasattr(os, "fork"):
+        return work()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _be_child(work, writing)
+    os.close(writing)
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _watch(child, reading)
+
+
+def announce(seconds: float) -> None:
+    """Tell the parent how long the work may take from now on."""
+    if _to_parent is not None:
+        os.write(_to_parent, f"{seconds}\n".encode())
+
+
+def _be_child(work: Callable[[], int], writing: int) -> None:
+    global _to_parent  # noqa: PLW0603
+    _to_parent = writing
+    status = 1
+    try:
+        status = work()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except KeyboardInterrupt:
+        status = 130
+    except BrokenPipeError:
+        status = 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # pyright: ignore[reportArgumentType]
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def _watch(child: int, reading: int) -> int:
+    deadline = float("inf")
+    seconds = 0.0
+    while True:
+        wait = None if deadline == float("inf") else max(0.0, deadline - time.monotonic())
+        ready, _, _ = select.select([reading], [], [], wait)
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            message = f"arrayfold: the budget of {seconds:g} s is used up; raise it with --budget"
+            print(f"{message}, or ask for a single --array", file=sys.stderr)  # noqa: T201
+            return 1
+        announced = os.read(reading, 4096).decode()
+        if not announced:
+            _, status = os.waitpid(child, 0)
+            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
+        seconds = float(announced.split()[-1])
+        deadline = time.monotonic() + 2 * seconds + _GRACE_SECONDS

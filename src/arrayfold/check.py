@@ -1,0 +1,124 @@
+"""Is a mapping that somebody brings valid, and is it tight?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Values
+from dataclasses import dataclass
+
+from arrayfold._isl import Budget
+from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.choose import Candidate, choose
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
+from arrayfold.fold import Analysis, Progress, checked_params
+from arrayfold.formula import Formula
+from arrayfold.mapping import Mapping, StorageMapping
+from arrayfold.mapping_text import read_mappings
+from arrayfold.methods import Request
+from arrayfold.program import Problem
+from arrayfold.verify import Counterexample, Proof, Verdict, verify
+from arrayfold.witness import Clobber, find_clobber
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """The verdict on one mapping, with what is known of smaller ones.
+
+    smaller  a proved mapping with fewer cells, if one was found
+    shrunk   the same mapping with one modulus reduced, if that is still valid
+    """
+
+    conflicts: Conflicts
+    mapping: StorageMapping
+    verdict: Verdict
+    clobber: Clobber | None
+    lower_bound: LowerBound
+    smaller: Candidate | None
+    shrunk: Mapping | None
+    params: Values[str, int]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the mapping is proved."""
+        return isinstance(self.verdict, Proof)
+
+    @property
+    def size(self) -> Formula | None:
+        """Cells of the mapping; None for relations without moduli."""
+        return self.mapping.size if isinstance(self.mapping, Mapping) else None
+
+    @property
+    def summary(self) -> str:
+        """One word: invalid, undecided, minimal, loose or valid."""
+        if isinstance(self.verdict, Counterexample):
+            return "invalid"
+        if not self.is_valid:
+            return "undecided"
+        if self.size is not None and self.size == self.lower_bound.formula:
+            return "minimal"
+        return "loose" if self.smaller or self.shrunk else "valid"
+
+
+def check(
+    problem: Problem,
+    text: str,
+    *,
+    params: Values[str, int] | None = None,
+    budget: Budget | None = None,
+    progress: Progress = lambda _: None,
+) -> list[Checked]:
+    """The verdict on every mapping in the text."""
+    values = checked_params(problem, params or {})
+    budget = budget or Budget(None)
+    analysis = Analysis.of(problem, budget)
+    checked: list[Checked] = []
+    for mapping in read_mappings(text, problem):
+        progress(f"{mapping.array}: conflicts")
+        conflicts = analysis.conflicts(mapping.array, budget)
+        progress(f"{mapping.array}: verification")
+        checked.append(_check_one(analysis, conflicts, mapping, values, budget))
+    return checked
+
+
+def _check_one(
+    analysis: Analysis, conflicts: Conflicts, mapping: StorageMapping, params: Values[str, int], budget: Budget
+) -> Checked:
+    with budget.limit(f"the verification of {mapping}"):
+        verdict = verify(conflicts, mapping)
+    clobber = None
+    if isinstance(verdict, Counterexample) and analysis.liveness is not None:
+        clobber = find_clobber(analysis.liveness, verdict)
+    smaller, shrunk = None, None
+    if isinstance(verdict, Proof) and isinstance(mapping, Mapping):
+        request = Request.of(conflicts, params, budget)
+        smaller = _smaller(conflicts, mapping, request)
+        shrunk = _shrunk(conflicts, mapping)
+    bound = find_lower_bound(conflicts, budget)
+    return Checked(conflicts, mapping, verdict, clobber, bound, smaller, shrunk, params)
+
+
+def _smaller(conflicts: Conflicts, mapping: Mapping, request: Request) -> Candidate | None:
+    try:
+        best = choose("auto", conflicts, request)
+    except (NothingProved, BudgetExceeded):
+        return None
+    assert best.mapping is not None
+    fewer = best.mapping.size.evaluate(request.sizes) < mapping.size.evaluate(request.sizes)
+    return best if fewer else None
+
+
+def _shrunk(conflicts: Conflicts, mapping: Mapping) -> Mapping | None:
+    """The mapping with one modulus smaller by one, where that is still valid."""
+    for k, modulus in enumerate(mapping.moduli):
+        moduli = [*mapping.moduli[:k], modulus - 1, *mapping.moduli[k + 1 :]]
+        candidate = Mapping(mapping.array, mapping.dimensions, mapping.matrix, mapping.offset, tuple(moduli))
+        if modulus != Formula.constant(1) and _is_proved(conflicts, candidate):
+            return candidate
+    return None
+
+
+def _is_proved(conflicts: Conflicts, mapping: Mapping) -> bool:
+    try:
+        return isinstance(verify(conflicts, mapping), Proof)
+    except ArrayfoldError:
+        return False

@@ -1,0 +1,317 @@
+"""The command line. Heavy imports happen inside the commands, so that --help is instant."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arrayfold.errors import ArrayfoldError, InputError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from arrayfold._isl import Budget
+    from arrayfold.program import Problem
+
+DEFAULT_BUDGET = 60.0
+_QUIET_SECONDS = 2.0
+_WIDTH_OF_FILES = 400
+
+app = typer.Typer(
+    name="arrayfold",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Fold the temporary arrays of affine loop programs, prove the fold, and see how far from the "
+    "minimum it is.",
+    epilog="Exit status: 0 proved, 1 refuted or nothing valid, 2 bad input.",
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A problem file (.toml).", show_default=False)]
+Arrays = Annotated[
+    list[str] | None, typer.Option("--array", metavar="NAME", help="Only this array (repeatable).")
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="N=64", help="Size at which numbers are shown and compared (repeatable)."),
+]
+Context = Annotated[
+    str | None, typer.Option(metavar='"N >= 3"', help="What else is known of the parameters.")
+]
+LiveOut = Annotated[
+    str | None, typer.Option("--live-out", metavar="SET", help="Further cells needed after the program.")
+]
+Temporaries = Annotated[
+    list[str] | None, typer.Option("--temporary", metavar="NAME", help="Fold this array too (repeatable).")
+]
+BudgetSeconds = Annotated[
+    float, typer.Option("--budget", metavar="SECONDS", min=0.001, help="Time that the work may take.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+PowerOfTwo = Annotated[bool, typer.Option("--power-of-two", help="Round constant moduli up to powers of two.")]
+
+
+def main() -> None:
+    """The entry point: every foreseen error is one paragraph on standard error."""
+    from arrayfold._watchdog import guarded
+
+    raise SystemExit(guarded(_run))
+
+
+def _run() -> int:
+    try:
+        app(standalone_mode=True)
+    except ArrayfoldError as error:
+        print(f"arrayfold: {error}", file=sys.stderr)  # noqa: T201
+        return error.exit_status
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 1
+    return 0
+
+
+# ---------------------------------------------------------------- commands
+
+
+@app.command(
+    epilog="\b\nExamples:\n  arrayfold fold examples/blur-interleaved.toml --param N=1024\n"
+    '  arrayfold fold examples/jacobi-1d.toml --context "n >= 8" --json'
+)
+def fold(
+    file: File,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT.c", help="Where to write the folded C code.")
+    ] = None,
+    array: Arrays = None,
+    method: Annotated[str, typer.Option(metavar="NAME", help="How to look for mappings.")] = "auto",
+    param: Params = None,
+    context: Context = None,
+    live_out: LiveOut = None,
+    temporary: Temporaries = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    power_of_two: PowerOfTwo = False,
+    as_json: AsJson = False,
+) -> None:
+    """Analyse, fold, prove, and print the table."""
+    from arrayfold.fold import fold as fold_problem
+    from arrayfold.report.data import fold_data
+    from arrayfold.report.tables import fold_report
+
+    limit = _start(budget)
+    problem = _read(file, context, live_out, temporary)
+    if output is not None:
+        raise InputError(
+            f"{file} is a problem file, which has no C code to rewrite; leave out -o",
+            hint="The mapping is in the table, and with --json in a form that programs can read.",
+        )
+    result = fold_problem(
+        problem,
+        params=_values(param),
+        arrays=array or [],
+        method=method,
+        budget=limit,
+        power_of_two=power_of_two,
+        progress=_progress(as_json),
+    )
+    _print(as_json, lambda: fold_data(result), lambda: fold_report(result))
+
+
+@app.command(epilog="\b\nExample:\n  arrayfold compare examples/diamond-tile.toml --param B=64")
+def compare(
+    file: File,
+    array: Arrays = None,
+    param: Params = None,
+    context: Context = None,
+    live_out: LiveOut = None,
+    temporary: Temporaries = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    power_of_two: PowerOfTwo = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show every method side by side on every array."""
+    from arrayfold.compare import compare as compare_methods
+    from arrayfold.report.data import compare_data
+    from arrayfold.report.tables import compare_report
+
+    limit = _start(budget)
+    arrays = compare_methods(
+        _read(file, context, live_out, temporary),
+        params=_values(param),
+        arrays=array or [],
+        budget=limit,
+        power_of_two=power_of_two,
+        progress=_progress(as_json),
+    )
+    _print(as_json, lambda: compare_data(arrays), lambda: compare_report(arrays))
+
+
+@app.command(
+    epilog='\b\nExamples:\n  arrayfold check examples/blur-interleaved.toml --mapping "blurx[y % 3][x]"\n'
+    '  arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"\n'
+    "  arrayfold check examples/blur.toml --mapping folded.json"
+)
+def check(
+    file: File,
+    mapping: Annotated[
+        str,
+        typer.Option(
+            metavar="MAP", help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, or a .json file that fold printed."
+        ),
+    ],
+    param: Params = None,
+    context: Context = None,
+    live_out: LiveOut = None,
+    temporary: Temporaries = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a mapping is valid, and whether it is tight."""
+    from arrayfold.check import check as check_mappings
+    from arrayfold.report.data import check_data
+    from arrayfold.report.tables import check_report
+
+    limit = _start(budget)
+    checked = check_mappings(
+        _read(file, context, live_out, temporary),
+        mapping,
+        params=_values(param),
+        budget=limit,
+        progress=_progress(as_json),
+    )
+    _print(as_json, lambda: check_data(checked), lambda: check_report(checked))
+    if not all(item.is_valid for item in checked):
+        raise typer.Exit(1)
+
+
+@app.command(epilog="\b\nExample:\n  arrayfold conflicts examples/jacobi-1d.toml")
+def conflicts(
+    file: File,
+    array: Arrays = None,
+    construction: Annotated[
+        str, typer.Option(metavar="NAME", help="live-write, live-live or butterfly.")
+    ] = "live-write",
+    param: Params = None,
+    context: Context = None,
+    live_out: LiveOut = None,
+    temporary: Temporaries = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    as_json: AsJson = False,
+) -> None:
+    """Print the conflict and difference sets."""
+    from arrayfold.fold import Analysis, checked_params
+    from arrayfold.liveness import CONSTRUCTIONS
+    from arrayfold.report.data import conflicts_data
+    from arrayfold.report.tables import conflicts_report
+
+    limit = _start(budget)
+    problem = _read(file, context, live_out, temporary)
+    chosen = next((name for name in CONSTRUCTIONS if name == construction), None)
+    if chosen is None:
+        raise InputError(f"there is no construction {construction!r}; known: {', '.join(CONSTRUCTIONS)}")
+    values = checked_params(problem, _values(param))
+    analysis = Analysis.of(problem, limit)
+    names = array or analysis.foldable()
+    found = [analysis.conflicts(name, limit, chosen) for name in names]
+    found = [item.at(values) for item in found] if values else found
+    _print(as_json, lambda: conflicts_data(found), lambda: conflicts_report(found))
+
+
+@app.command(epilog="\b\nExample:\n  arrayfold model examples/gauss.toml")
+def model(
+    file: File,
+    context: Context = None,
+    live_out: LiveOut = None,
+    temporary: Temporaries = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the program as a problem file."""
+    from arrayfold.frontends import write_problem
+
+    text = write_problem(_read(file, context, live_out, temporary))
+    if as_json:
+        import tomllib
+
+        text = json.dumps(tomllib.loads(text), indent=2) + "\n"
+    sys.stdout.write(text)
+
+
+@app.command(hidden=True)
+def version() -> None:
+    """Print the version."""
+    _show_version(True)
+
+
+# ---------------------------------------------------------------- common parts
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"arrayfold {installed('arrayfold')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _start(seconds: float) -> Budget:
+    from arrayfold._isl import Budget
+    from arrayfold._watchdog import announce
+
+    announce(seconds)
+    return Budget(seconds)
+
+
+def _read(file: str, context: str | None, live_out: str | None, temporary: list[str] | None) -> Problem:
+    from arrayfold.frontends import apply_options, read
+
+    return apply_options(read(file), context=context, live_out=live_out, temporary=temporary or [])
+
+
+def _values(given: list[str] | None) -> dict[str, int]:
+    values: dict[str, int] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        try:
+            values[name.strip()] = int(value)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip():
+            raise InputError(f"--param {text}: expected a name and a whole number, as in N=64")
+    return values
+
+
+def _print(as_json: bool, data: Callable[[], dict[str, Any]], report: Callable[[], RenderableType]) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(data(), indent=2) + "\n")
+        return
+    from rich.console import Console
+
+    wide_enough = None if sys.stdout.isatty() else _WIDTH_OF_FILES
+    Console(width=wide_enough, soft_wrap=wide_enough is not None).print(report())
+
+
+def _progress(as_json: bool) -> Callable[[str], None]:
+    """A line on the terminal that says what is being done, once the work takes longer than a moment."""
+    begin = time.monotonic()
+
+    def show(step: str) -> None:
+        if not as_json and sys.stderr.isatty() and time.monotonic() - begin > _QUIET_SECONDS:
+            typer.echo(f"\r\033[K{time.monotonic() - begin:5.0f} s  {step}", nl=False, err=True)
+
+    return show

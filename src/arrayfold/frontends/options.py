@@ -1,0 +1,74 @@
+"""What the user says beside the file: more context, more live-out cells, more temporaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold._isl import is_bounded, read_isl, sets_of
+from arrayfold._text import SourceText
+from arrayfold.errors import InputError
+from arrayfold.program import Array, Problem, Program, find_array
+
+
+def apply_options(
+    problem: Problem, *, context: str | None = None, live_out: str | None = None, temporary: Sequence[str] = ()
+) -> Problem:
+    """The problem with the context narrowed, and for programs with more live-out cells and temporaries."""
+    if context:
+        problem = _narrow(problem, context)
+    if not isinstance(problem, Program):
+        if live_out or temporary:
+            raise InputError("--live-out and --temporary need a program, but the file gives conflicts")
+        return problem
+    if live_out:
+        problem = _add_live_out(problem, live_out)
+    for name in temporary:
+        find_array(problem.arrays, name)
+    return replace(problem, extra_temporaries=(*problem.extra_temporaries, *temporary))
+
+
+def _with_parameters(problem: Problem, text: str, inside: str, name: str) -> SourceText:
+    """The text as a whole isl set, parameters declared, places as the user typed them."""
+    if "{" in text and text.lstrip().startswith("["):
+        return SourceText.of(text, name)
+    prefix = f"[{', '.join(problem.parameters)}] -> " if problem.parameters else ""
+    before, after = (prefix, "") if "{" in text else (prefix + inside, " }")
+    offsets = [*[0] * len(before), *range(len(text) + 1), *[len(text)] * len(after)]
+    return SourceText(before + text + after, name, text, offsets)
+
+
+def _narrow(problem: Problem, text: str) -> Problem:
+    source = _with_parameters(problem, text, "{ : ", "--context")
+    context = read_isl(isl.Set, source)
+    if not context.is_params():
+        raise source.error("the context must speak of parameters only, as in N >= 3")
+    unknown = {context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))}
+    if unknown - set(problem.parameters):
+        raise source.error(f"there is no parameter {min(filter(None, unknown - set(problem.parameters)))!r}")
+    narrowed = problem.narrowed(context)
+    if narrowed.context.is_empty():
+        raise source.error("no parameter value satisfies this and the file's own context")
+    return narrowed
+
+
+def _add_live_out(program: Program, text: str) -> Program:
+    source = _with_parameters(program, text, "{ ", "--live-out")
+    cells = read_isl(isl.UnionSet, source).align_params(program.context.get_space())
+    arrays = {array.name: array for array in program.arrays}
+    for group in sets_of(cells):
+        name = group.get_tuple_name() or ""
+        if name not in arrays:
+            raise source.error(f"there is no array {name!r}", source.find(rf"\b{name}\s*\["))
+        if group.dim(isl.dim_type.set) != arrays[name].rank:
+            message = f"array {name} has {arrays[name].rank} dimensions"
+            raise source.error(message, source.find(rf"\b{name}\s*\["))
+        needed = group if is_bounded(group) else group.intersect(arrays[name].cells)
+        arrays[name] = Array(name, arrays[name].dimensions, arrays[name].cells.union(needed).coalesce())
+    bounded = isl.UnionSet.empty(program.context.get_space())
+    for array in arrays.values():
+        bounded = bounded.union(isl.UnionSet.from_set(array.cells))
+    live_out = program.live_out.union(cells.intersect(bounded)).coalesce()
+    return replace(program, arrays=tuple(arrays.values()), live_out=live_out)

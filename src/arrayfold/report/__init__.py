@@ -1,0 +1,3 @@
+"""Reports: tables for the terminal and data for programs."""
+
+from __future__ import annotations

@@ -1,0 +1,137 @@
+"""Results as plain data, ready for JSON. The layout of `fold` is a public interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrayfold.bounds import LowerBound
+from arrayfold.check import Checked
+from arrayfold.choose import Candidate
+from arrayfold.compare import ComparedArray
+from arrayfold.conflicts import Conflicts
+from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.formula import Formula
+from arrayfold.mapping import Mapping
+from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.verify import Counterexample, Proof
+
+
+def fold_data(result: FoldResult) -> dict[str, Any]:
+    """What `fold --json` prints."""
+    return {"arrays": [_folded(array) for array in result.arrays]}
+
+
+def _folded(array: FoldedArray) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": array.name,
+        "method": array.method,
+        **_mapping(array.mapping),
+        "size": str(array.size),
+        "original_size": str(array.original_size),
+        "lower_bound": _formula(array.lower_bound.formula),
+        "proved": True,
+        "optimal": array.is_optimal,
+        "seconds": round(array.seconds, 6),
+        "cases": [],
+    }
+    if array.lower_bound.when is not None:
+        data["lower_bound_when"] = str(array.lower_bound.when)
+    if array.is_sized:
+        data["at"] = {
+            **array.params,
+            "size": array.size.at(array.params),
+            "original_size": array.original_size.at(array.params),
+            "lower_bound": array.lower_bound.at(array.params),
+        }
+    return data
+
+
+def _mapping(mapping: Mapping) -> dict[str, Any]:
+    return {
+        "matrix": [[str(entry) for entry in row] for row in mapping.matrix],
+        "offset": [str(entry) for entry in mapping.offset],
+        "moduli": [str(entry) for entry in mapping.moduli],
+    }
+
+
+def _formula(formula: Formula | None) -> str | None:
+    return None if formula is None else str(formula)
+
+
+def compare_data(arrays: list[ComparedArray]) -> dict[str, Any]:
+    """What `compare --json` prints."""
+    return {
+        "arrays": [
+            {
+                "name": array.conflicts.name,
+                "original_size": str(array.conflicts.original_size),
+                "lower_bound": _formula(array.lower_bound.formula),
+                "methods": [_candidate(candidate, array.lower_bound) for candidate in array.candidates],
+            }
+            for array in arrays
+        ]
+    }
+
+
+def _candidate(candidate: Candidate, bound: LowerBound) -> dict[str, Any]:
+    if candidate.mapping is None:
+        return {"method": candidate.method, "proved": False, "reason": candidate.reason}
+    return {
+        "method": candidate.method,
+        **_mapping(candidate.mapping),
+        "size": str(candidate.mapping.size),
+        "proved": candidate.is_proved,
+        "optimal": bound.formula == candidate.mapping.size,
+        "seconds": round(candidate.seconds, 6),
+    }
+
+
+def check_data(checked: list[Checked]) -> dict[str, Any]:
+    """What `check --json` prints."""
+    return {"mappings": [_checked(item) for item in checked]}
+
+
+def _checked(item: Checked) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": item.conflicts.name,
+        "mapping": str(item.mapping),
+        "valid": item.is_valid if item.summary != "undecided" else None,
+        "verdict": item.summary,
+        "size": _formula(item.size),
+        "lower_bound": _formula(item.lower_bound.formula),
+    }
+    match item.verdict:
+        case Proof(argument, steps):
+            data["proof"] = {"argument": argument, "steps": list(steps)}
+        case Counterexample(_, params, cells, address):
+            data["counterexample"] = {
+                "params": dict(params),
+                "cells": [list(cell) for cell in cells],
+                "address": list(address),
+                "story": str(item.clobber) if item.clobber else None,
+            }
+        case verdict:
+            data["reason"] = verdict.reason
+    if item.smaller and item.smaller.mapping:
+        data["smaller"] = {"method": item.smaller.method, "mapping": str(item.smaller.mapping)}
+        data["smaller"]["size"] = str(item.smaller.mapping.size)
+    if item.shrunk:
+        data["shrunk"] = {"mapping": str(item.shrunk), "size": str(item.shrunk.size)}
+    return data
+
+
+def conflicts_data(arrays: list[Conflicts]) -> dict[str, Any]:
+    """What `conflicts --json` prints."""
+    return {
+        "arrays": [
+            {
+                "name": conflicts.name,
+                "context": str(conflicts.context),
+                "cells": readable_set(conflicts, conflicts.cells),
+                "pairs": readable_pairs(conflicts),
+                "differences": readable_set(conflicts, conflicts.differences),
+                "notes": list(conflicts.notes),
+            }
+            for conflicts in arrays
+        ]
+    }

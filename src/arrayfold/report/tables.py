@@ -1,0 +1,176 @@
+"""Results for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from arrayfold.bounds import LowerBound
+from arrayfold.check import Checked
+from arrayfold.compare import ComparedArray
+from arrayfold.conflicts import Conflicts
+from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.formula import Formula
+from arrayfold.report.text import readable_pairs, readable_set
+
+_VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
+
+
+# ---------------------------------------------------------------- fold
+
+
+def fold_report(result: FoldResult) -> RenderableType:
+    """A table with one line an array, and what was kept."""
+    parts: list[RenderableType] = []
+    if result.arrays:
+        parts.append(_fold_table(result))
+    else:
+        parts.append(Text("There is no temporary array to fold; name one with --temporary."))
+    parts += [Text(note) for note in _notes(result)]
+    return Group(*parts)
+
+
+def _fold_table(result: FoldResult) -> Table:
+    table = _table("array", "mapping", "cells", "instead of", "lower bound", "verdict", "method")
+    for array in result.arrays:
+        table.add_row(
+            array.name,
+            Text(str(array.mapping)),
+            _with_value(array.size, array),
+            _with_value(array.original_size, array),
+            _bound_text(array.lower_bound, array.params if array.is_sized else None),
+            _verdict(array),
+            array.method,
+        )
+    return table
+
+
+def _verdict(array: FoldedArray) -> Text:
+    if array.is_optimal:
+        return Text("proved, minimal", style="bold green")
+    return Text(f"proved{_gap(array)}", style="green")
+
+
+def _gap(array: FoldedArray) -> str:
+    least = array.lower_bound.at(array.params) if array.is_sized else None
+    if not least:
+        return ""
+    return f", {array.size.at(array.params) / least:.2f} times the bound"
+
+
+def _notes(result: FoldResult) -> list[str]:
+    notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
+    for array in result.arrays:
+        notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
+        if array.lower_bound.when is not None:
+            notes.append(f"note: {array.name}: the lower bound was shown for {array.lower_bound.when}")
+    return notes
+
+
+def _with_value(formula: Formula, array: FoldedArray) -> str:
+    if not array.is_sized or formula.is_constant:
+        return str(formula)
+    return f"{formula} = {formula.at(array.params):,}"
+
+
+def _bound_text(bound: LowerBound, params: Mapping[str, int] | None) -> str:
+    value = bound.at(params) if params is not None else None
+    if bound.formula is None:
+        return "unknown" if value is None else f"{value:,}"
+    return str(bound.formula) if value is None or bound.formula.is_constant else f"{bound.formula} = {value:,}"
+
+
+# ---------------------------------------------------------------- compare
+
+
+def compare_report(arrays: list[ComparedArray]) -> RenderableType:
+    """A table of methods for each array."""
+    if not arrays:
+        return Text("There is no temporary array to fold; name one with --temporary.")
+    return Group(*(_compare_table(array) for array in arrays))
+
+
+def _compare_table(array: ComparedArray) -> Table:
+    table = _table("method", "mapping", "cells", "times the bound", "verdict", "time")
+    bound = array.lower_bound
+    sized = set(array.params) >= set(array.conflicts.original_size.names()) and bool(array.params)
+    table.title = f"{array.conflicts.name}: {array.conflicts.original_size} cells, at least " + _bound_text(
+        bound, array.params if sized else None
+    )
+    table.title_justify = "left"
+    for candidate in array.candidates:
+        seconds = f"{candidate.seconds * 1000:.1f} ms"
+        if candidate.mapping is None:
+            table.add_row(candidate.method, Text(candidate.reason, style="dim"), "", "", "none", seconds)
+            continue
+        size = candidate.mapping.size
+        cells = f"{size} = {size.at(array.params):,}" if sized and not size.is_constant else str(size)
+        least = bound.at(array.params) if sized else None
+        ratio = f"{size.at(array.params) / least:.2f}" if least else ""
+        verdict = "proved, minimal" if bound.formula == size else "proved"
+        table.add_row(candidate.method, Text(str(candidate.mapping)), cells, ratio, verdict, seconds)
+    return table
+
+
+# ---------------------------------------------------------------- check
+
+
+def check_report(checked: list[Checked]) -> RenderableType:
+    """A paragraph a mapping: the verdict, and why."""
+    return Group(*(_check_text(item) for item in checked))
+
+
+def _check_text(item: Checked) -> Text:
+    text = Text(f"{item.mapping}\n")
+    text.append(f"{item.summary.upper()}", style=_VERDICT_STYLES.get(item.summary, "bold green"))
+    if item.is_valid:
+        text.append(f": {_size_sentence(item)}\n")
+        text.append(f"{item.verdict}\n")
+    else:
+        text.append(f": {item.verdict}.\n")
+        if item.clobber:
+            text.append(f"{item.clobber}.\n")
+    if item.smaller and item.smaller.mapping:
+        text.append(f"Smaller: {item.smaller.mapping} needs {item.smaller.mapping.size} cells ({item.smaller.method}).\n")
+    elif item.shrunk:
+        text.append(f"Looser than needed: {item.shrunk} is valid too and needs {item.shrunk.size} cells.\n")
+    return text
+
+
+def _size_sentence(item: Checked) -> str:
+    bound = item.lower_bound.formula
+    if item.size is None:
+        return "no two conflicting cells share an address."
+    if bound is None:
+        return f"{item.size} cells."
+    if bound == item.size:
+        return f"{item.size} cells, and no mapping has fewer."
+    return f"{item.size} cells; at least {bound} are needed."
+
+
+# ---------------------------------------------------------------- conflicts
+
+
+def conflicts_report(arrays: list[Conflicts]) -> RenderableType:
+    """The conflict and difference sets."""
+    text = Text()
+    for conflicts in arrays:
+        text.append(f"{conflicts.name}\n", style="bold")
+        pairs = readable_pairs(conflicts)
+        if pairs is not None:
+            text.append(f"  conflicts    {pairs}\n")
+        text.append(f"  differences  {readable_set(conflicts, conflicts.differences)}\n")
+        text.append(f"  context      {conflicts.context}\n")
+        for note in conflicts.notes:
+            text.append(f"  note         {note}\n")
+    return text
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for title in titles:
+        table.add_column(title, no_wrap=title in ("array", "method"))
+    return table
