@@ -33,7 +33,7 @@ $(UV):
 
 $(READY): requirements.lock pyproject.toml | $(UV)
 	$(UV) venv --quiet --allow-existing --python ">=3.11" .venv
-	$(UV) pip sync --quiet --python .venv --require-hashes requirements.lock
+	$(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
 	$(UV) pip install --quiet --python .venv --no-deps --editable .
 	touch $(READY)
 

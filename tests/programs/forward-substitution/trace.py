@@ -1,0 +1,16 @@
+"""Mor14 Fig. 2, as a list of instances."""
+
+from __future__ import annotations
+
+from reference import Instance, Trace
+
+
+def trace(N: int) -> Trace:
+    instances: list[Instance] = []
+    for i in range(N):
+        y = ("y", (i,))
+        instances.append(Instance("S0", (i,), (("b", (i,)),), (y,)))
+        for j in range(i):
+            instances.append(Instance("S1", (i, j), (("L", (i, j)), y, ("y", (j,))), (y,)))
+        instances.append(Instance("S2", (i,), (("L", (i, i)), y), (y,)))
+    return Trace(instances, frozenset(("y", (i,)) for i in range(N)))

@@ -1,0 +1,155 @@
+"""Ground truth by plain enumeration: no isl, no formulas, nothing of arrayfold.
+
+A program is a list of instances in execution order; everything is counted by walking through it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+Cell = tuple[int, ...]
+Access = tuple[str, Cell]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One execution of a statement: it reads first, then writes."""
+
+    name: str
+    iteration: Cell
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A sequential execution, and the cells that matter before and after it."""
+
+    instances: Sequence[Instance]
+    live_out: frozenset[Access] = frozenset()
+    live_in: frozenset[Access] = frozenset()
+
+    def all_live_in(self) -> frozenset[Access]:
+        """Also what is read or live-out without having been written."""
+        written: set[Access] = set()
+        found = set(self.live_in)
+        for instance in self.instances:
+            found |= set(instance.reads) - written
+            written |= set(instance.writes)
+        return frozenset(found | (self.live_out - written))
+
+    def moments(self, array: str) -> list[frozenset[Cell]]:
+        """The cells of an array in memory at the start and right after each write to it."""
+        live_in = {cell for name, cell in self.all_live_in() if name == array}
+        live_out = {cell for name, cell in self.live_out if name == array}
+        first_write: dict[Cell, int] = dict.fromkeys(live_in, -1)
+        last_read: dict[Cell, float] = dict.fromkeys(live_out, float("inf"))
+        for time, instance in enumerate(self.instances):
+            for name, cell in instance.reads:
+                if name == array:
+                    last_read[cell] = max(last_read.get(cell, -1), time)
+            for name, cell in instance.writes:
+                if name == array:
+                    first_write.setdefault(cell, time)
+        found = [frozenset(live_in)]
+        for time, instance in enumerate(self.instances):
+            written = {cell for name, cell in instance.writes if name == array}
+            if written:
+                live = {
+                    cell for cell, start in first_write.items() if start <= time < last_read.get(cell, -1)
+                }
+                found.append(frozenset(live | written))
+        return found
+
+    def conflicts(self, array: str) -> set[tuple[Cell, Cell]]:
+        """Both ways round, every pair of different cells that are in memory at the same moment."""
+        return {
+            pair for moment in set(self.moments(array)) for pair in itertools.permutations(moment, 2)
+        }
+
+    def most_live(self, array: str) -> int:
+        """The largest number of cells in memory at one moment."""
+        return max(map(len, self.moments(array)))
+
+    def values_read(self, array: str, address: Callable[[Cell], Cell]) -> list[object]:
+        """What the program reads from an array, and leaves live-out in it, when cells share addresses.
+
+        Every write stores a value of its own, so two mappings behave alike iff these lists are equal.
+        """
+        memory: dict[Cell, object] = {}
+        for name, cell in sorted(self.all_live_in()):
+            if name == array:
+                memory[address(cell)] = ("before", cell)
+        seen: list[object] = []
+        for time, instance in enumerate(self.instances):
+            seen += [memory.get(address(cell)) for name, cell in instance.reads if name == array]
+            for name, cell in instance.writes:
+                if name == array:
+                    memory[address(cell)] = (time, cell)
+        return seen + [memory.get(address(cell)) for name, cell in sorted(self.live_out) if name == array]
+
+
+# ---------------------------------------------------------------- partial orders
+
+Before = Callable[[tuple[int, bool], tuple[int, bool]], bool]
+
+
+def partial_conflicts(trace: Trace, array: str, before: Before) -> set[tuple[Cell, Cell]]:
+    """Conflicts when instances are only partially ordered, straight from DIY16 Eq. 7.
+
+    `before` orders events (number of the instance, whether it is the write). x and y conflict if two
+    writes of theirs are unordered, or if some write of y may come after a write and before a read of x.
+    """
+    writes: dict[Cell, list[int]] = {}
+    reads: dict[Cell, list[int]] = {}
+    for number, instance in enumerate(trace.instances):
+        for name, cell in instance.writes:
+            if name == array:
+                writes.setdefault(cell, []).append(number)
+        for name, cell in instance.reads:
+            if name == array:
+                reads.setdefault(cell, []).append(number)
+    live_out = {cell for name, cell in trace.live_out if name == array}
+    found: set[tuple[Cell, Cell]] = set()
+    for x, y in itertools.permutations(writes, 2):
+        for wx, wy in itertools.product(writes[x], writes[y]):
+            after_x = not before((wy, True), (wx, True))
+            unordered = after_x and not before((wx, True), (wy, True))
+            needed = x in live_out or any(not before((rx, False), (wy, True)) for rx in reads.get(x, ()))
+            if unordered or (after_x and needed):
+                found |= {(x, y), (y, x)}
+    return found
+
+
+# ---------------------------------------------------------------- mappings
+
+
+def modular_address(
+    matrix: Sequence[Sequence[int]], offset: Sequence[int], moduli: Sequence[int]
+) -> Callable[[Cell], Cell]:
+    """The address function of a mapping with numbers in it."""
+
+    def address(cell: Cell) -> Cell:
+        return tuple(
+            (sum(a * x for a, x in zip(row, cell, strict=True)) + shift) % modulus
+            for row, shift, modulus in zip(matrix, offset, moduli, strict=True)
+        )
+
+    return address
+
+
+def is_valid(conflicts: Iterable[tuple[Cell, Cell]], address: Callable[[Cell], Cell]) -> bool:
+    """Whether no conflicting cells share an address."""
+    return all(address(x) != address(y) for x, y in conflicts)
+
+
+def successive_modulo(conflicts: Iterable[tuple[Cell, Cell]], order: Sequence[int]) -> Mapping[int, int]:
+    """Lefebvre-Feautrier moduli, axis by axis in the given order."""
+    differences = {tuple(b - a for a, b in zip(x, y, strict=True)) for x, y in conflicts}
+    moduli: dict[int, int] = {}
+    for axis in order:
+        moduli[axis] = 1 + max((abs(d[axis]) for d in differences), default=0)
+        differences = {d for d in differences if d[axis] == 0}
+    return moduli

@@ -1,0 +1,142 @@
+"""Ties, doall and forall loops, happens-before relations: conflicts against plain enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reference import Before, Instance, Trace, partial_conflicts
+from test_paper_programs import pairs_at
+
+from arrayfold.bounds import find_lower_bound
+from arrayfold.errors import InputError, MethodNotApplicable
+from arrayfold.fold import Analysis, fold
+from arrayfold.formula_text import read_formula
+from arrayfold.frontends import read
+from arrayfold.frontends.problem import read_problem
+from arrayfold.program import Program
+
+EXAMPLES = Path("examples")
+
+Time = Callable[[Instance], tuple[int, ...]]
+
+
+def doall_after(trace: Trace, sequential: Time) -> Before:
+    """Instances are ordered by their sequential time only; inside one the reads come first."""
+
+    def before(a: tuple[int, bool], b: tuple[int, bool]) -> bool:
+        if a[0] == b[0]:
+            return a[1] < b[1]
+        return sequential(trace.instances[a[0]]) < sequential(trace.instances[b[0]])
+
+    return before
+
+
+def forall_after(trace: Trace, sequential: Time) -> Before:
+    """All reads of a front come before all its writes."""
+
+    def before(a: tuple[int, bool], b: tuple[int, bool]) -> bool:
+        return (sequential(trace.instances[a[0]]), a[1]) < (sequential(trace.instances[b[0]]), b[1])
+
+    return before
+
+
+def jacobi(n: int) -> Trace:
+    return Trace(
+        [
+            Instance(
+                "S",
+                (i, j),
+                tuple(("A", (i - 1, k)) for k in (j - 1, j, j + 1) if i >= 1 and 0 <= k < n),
+                (("A", (i, j)),),
+            )
+            for i in range(n)
+            for j in range(n)
+        ]
+    )
+
+
+def gauss(N: int, M: int) -> Trace:  # noqa: N803
+    first = [Instance("S0", (i, j), (), (("tmp", (i, j)),)) for i in range(1, N - 1) for j in range(M)]
+    second = [
+        Instance("S1", (i, j), tuple(("tmp", (i, k)) for k in (j - 1, j, j + 1)), (("out", (i, j)),))
+        for i in range(1, N - 1)
+        for j in range(1, M - 1)
+    ]
+    return Trace([*first, *second])
+
+
+def gauss_time(instance: Instance) -> tuple[int, ...]:
+    i, j = instance.iteration
+    return (i, j) if instance.name == "S0" else (i, j + 2)
+
+
+@pytest.mark.parametrize(
+    ("file", "array", "params", "trace", "order", "size"),
+    [
+        ("jacobi-1d-doall", "A", {"n": 4}, jacobi(4), lambda t: doall_after(t, lambda s: s.iteration[:1]), "2*n"),
+        ("jacobi-1d-forall", "A", {"n": 4}, jacobi(4), lambda t: forall_after(t, lambda s: s.iteration[:1]), "n"),
+        ("gauss", "tmp", {"N": 4, "M": 6}, gauss(4, 6), lambda t: doall_after(t, gauss_time), "4"),
+    ],
+)
+def test_conflicts_equal_enumeration(
+    file: str, array: str, params: dict[str, int], trace: Trace, order: Callable[[Trace], Before], size: str
+) -> None:
+    problem = read(EXAMPLES / f"{file}.toml")
+    conflicts = Analysis.of(problem).conflicts(array)
+    expected = partial_conflicts(trace, array, order(trace))
+    assert expected
+    assert pairs_at(conflicts, params) == expected
+    assert fold(problem)[array].size == read_formula(size)
+
+
+def test_ties_are_reported() -> None:
+    assert Analysis.of(read(EXAMPLES / "gauss.toml")).conflicts("tmp").notes
+
+
+def test_lower_bound_of_a_parallel_loop_is_that_of_one_execution() -> None:
+    conflicts = Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml")).conflicts("A")
+    assert find_lower_bound(conflicts).formula == read_formula("n + 1")
+
+
+def test_butterfly_needs_a_total_order() -> None:
+    analysis = Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml"))
+    with pytest.raises(MethodNotApplicable, match="total order"):
+        analysis.conflicts("A", construction="butterfly")
+
+
+CHAIN = """
+domain = "{ P[i] : 0 <= i < 4; C[i] : 0 <= i < 4 }"
+write = "{ P[i] -> A[i] }"
+read = "{ C[i] -> A[i] }"
+temporary = ["A"]
+"""
+
+
+def test_happens_before_is_closed_transitively() -> None:
+    order = 'happens_before = "{ P[i] -> C[i]; C[i] -> P[i + 1] }"'
+    problem = read_problem("chain.toml", CHAIN + order)
+    assert fold(problem)["A"].size == read_formula("1")
+
+
+def test_a_schedule_and_the_same_happens_before_agree() -> None:
+    scheduled = read_problem("s.toml", CHAIN + 'schedule = "{ P[i] -> [i, 0]; C[i] -> [i + 1, 1] }"')
+    related = read_problem(
+        "h.toml",
+        CHAIN
+        + 'happens_before = "{ P[i] -> P[j] : i < j; C[i] -> C[j] : i < j; P[i] -> C[j] : i <= j + 1;'
+        + ' C[i] -> P[j] : i + 1 < j }"',
+    )
+    assert isinstance(scheduled, Program)
+    left, right = (Analysis.of(problem).conflicts("A").pairs for problem in (scheduled, related))
+    assert left is not None
+    assert right is not None
+    assert not left.is_empty()
+    assert left.is_equal(right)
+
+
+def test_a_cycle_is_refused() -> None:
+    problem = read_problem("c.toml", CHAIN + 'happens_before = "{ P[i] -> C[i]; C[i] -> P[i] }"')
+    with pytest.raises(InputError, match="cycle"):
+        Analysis.of(problem)
