@@ -300,6 +300,26 @@ def image(cells: isl.Set, form: isl.PwAff) -> isl.Set:
     return cells.apply(isl.Map.from_pw_aff(form))
 
 
+def first_images(relation: isl.Map) -> isl.Map:
+    """The lexicographically smallest image of each element.
+
+    isl's own lexmin fails on some relations ("affine expression involves some of the domain dimensions");
+    then the smallest images are those that no other image precedes.
+    """
+    try:
+        return relation.lexmin()
+    except isl.Error:
+        return relation.subtract(relation.apply_range(isl.Map.lex_lt(relation.get_space().range())))
+
+
+def last_images(relation: isl.Map) -> isl.Map:
+    """The lexicographically largest image of each element; see `first_images`."""
+    try:
+        return relation.lexmax()
+    except isl.Error:
+        return relation.subtract(relation.apply_range(isl.Map.lex_gt(relation.get_space().range())))
+
+
 # ---------------------------------------------------------------- counting
 
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
-from arrayfold._isl import origin, sets_of
+from arrayfold._isl import first_images, last_images, origin, sets_of
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
 from arrayfold.errors import MethodNotApplicable
@@ -135,8 +135,8 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
 
 def live_after(accesses: Accesses, order: Order) -> isl.Map:
     """{ A[x] -> [t] }: right after the write event t the cell may hold a value that is still needed."""
-    first = accesses.writes.lexmin() if order.is_total else accesses.writes
-    last = accesses.reads.lexmax() if order.is_total else accesses.reads
+    first = first_images(accesses.writes) if order.is_total else accesses.writes
+    last = last_images(accesses.reads) if order.is_total else accesses.reads
     may_precede = isl.Map.lex_le(order.before.get_space().domain()) if order.is_total else order.not_after()
     always = isl.Map.from_domain_and_range
     started = first.apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
@@ -183,8 +183,8 @@ def _butterfly(accesses: Accesses, order: Order) -> isl.Map:
     A write counts as an access, so that a dead one is kept; where a cell is written again after its last
     read this is coarser than the other constructions, on the safe side.
     """
-    first = accesses.writes.lexmin()
-    last = accesses.reads.union(accesses.writes).lexmax()
+    first = first_images(accesses.writes)
+    last = last_images(accesses.reads.union(accesses.writes))
     not_later = isl.Map.lex_le(order.before.get_space().domain())
     always = isl.Map.from_domain_and_range
     overlap = first.apply_range(not_later).apply_range(last.reverse())

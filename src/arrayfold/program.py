@@ -115,8 +115,7 @@ class Program:
         """Whether both describe the same program, in the sense of isl."""
         return (
             self.context.is_equal(other.context)
-            and [s.name for s in self.statements] == [s.name for s in other.statements]
-            and [(a.name, a.rank) for a in self.arrays] == [(a.name, a.rank) for a in other.arrays]
+            and _ranks(self.arrays) == _ranks(other.arrays)
             and dict(self.parallel) == dict(other.parallel)
             and self.temporaries == other.temporaries
             and self.domain().is_equal(other.domain())
@@ -165,8 +164,8 @@ class ConflictProblem:
         """Whether both describe the same conflicts, in the sense of isl."""
         return (
             self.context.is_equal(other.context)
-            and [(a.name, a.rank) for a in self.arrays] == [(a.name, a.rank) for a in other.arrays]
-            and all(a.cells.is_equal(b.cells) for a, b in zip(self.arrays, other.arrays, strict=True))
+            and _ranks(self.arrays) == _ranks(other.arrays)
+            and all(array.cells.is_equal(other.array(array.name).cells) for array in self.arrays)
             and self.pairs.keys() == other.pairs.keys()
             and self.differences.keys() == other.differences.keys()
             and all(pairs.is_equal(other.pairs[name]) for name, pairs in self.pairs.items())
@@ -184,6 +183,10 @@ def find_array(arrays: tuple[Array, ...], name: str) -> Array:
             return array
     known = ", ".join(array.name for array in arrays)
     raise InputError(f"there is no array {name!r}; the arrays are: {known}")
+
+
+def _ranks(arrays: Iterable[Array]) -> dict[str, int]:
+    return {array.name: array.rank for array in arrays}
 
 
 def _union_set(context: isl.Set, sets: Iterable[isl.Set]) -> isl.UnionSet:
