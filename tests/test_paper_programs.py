@@ -23,7 +23,7 @@ from arrayfold.verify import Proof, verify
 
 def pairs_at(conflicts: Conflicts, params: dict[str, int]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
     rank = conflicts.array.rank
-    return {(p[:rank], p[rank:]) for p in points(conflicts.at(params).pair_relation.wrap())}
+    return {(p[:rank], p[rank:]) for p in points(conflicts.at(params).pairs.wrap())}
 
 
 def cases(program: PaperProgram) -> list[tuple[str, dict[str, Any], dict[str, int], Trace]]:

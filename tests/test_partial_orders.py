@@ -130,8 +130,6 @@ def test_a_schedule_and_the_same_happens_before_agree() -> None:
     )
     assert isinstance(scheduled, Program)
     left, right = (Analysis.of(problem).conflicts("A").pairs for problem in (scheduled, related))
-    assert left is not None
-    assert right is not None
     assert not left.is_empty()
     assert left.is_equal(right)
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 import islpy as isl
 
 from arrayfold._text import SourceText
-from arrayfold.errors import BudgetExceeded, InputError, NotAffine
+from arrayfold.errors import BudgetExceeded, InputError, IslFailure, NotAffine
 
 _OPERATIONS_PER_SECOND = 4_000_000
 
@@ -73,6 +73,7 @@ def _located_syntax_error(kind: type[Readable], text: SourceText) -> InputError:
         return text.error(f"unknown name {token}", position, "Parameters are declared in front: [N] -> { ... }")
     if message == "expecting constant value":
         return NotAffine("a product of two variables is not affine", text.place(position))
+    message = message.replace("isl_token", "token")
     return text.error(f"syntax error: {message}" + (f", found {token}" if token else ""), position)
 
 
@@ -119,18 +120,16 @@ class Budget:
     def limit(self, work: str, share: float = 1.0) -> Iterator[None]:
         """Stop isl inside the block once its share of what is left of the budget is spent."""
         self.check(work)
-        if self._deadline is None:
-            yield
-            return
         context = isl.DEFAULT_CONTEXT
         outer = context.get_max_operations()
         context.reset_operations()
-        context.set_max_operations(max(1, int(self.remaining() * share * _OPERATIONS_PER_SECOND)))
+        if self._deadline is not None:
+            context.set_max_operations(max(1, int(self.remaining() * share * _OPERATIONS_PER_SECOND)))
         try:
             yield
         except isl.Error as error:
-            if not _is_exhausted():
-                raise
+            if self._deadline is None or not _is_exhausted():
+                raise IslFailure(f"{work}: isl failed: {error}") from error
             message = f"{work} needs more isl operations than the budget of {self.seconds:g} s allows"
             raise BudgetExceeded(f"{message}; raise it with --budget") from error
         finally:
@@ -201,6 +200,22 @@ def coordinate(point: isl.Point, kind: isl.dim_type, position: int) -> int:
     return point.get_coordinate_val(kind, position).to_python()
 
 
+def smallest_point(cells: isl.Set) -> tuple[int, ...]:
+    """The lexicographically smallest point of a set that is bounded from below and has no free parameter.
+
+    One dimension after the other, because isl's own lexmin fails on some sets; see `first_images`.
+
+    >>> smallest_point(isl.Set("{ A[i, j] : 1 <= i <= 2 and 3 - i <= j < 9 }"))
+    (1, 2)
+    """
+    found: list[int] = []
+    for k in range(cells.dim(isl.dim_type.set)):
+        least = cells.dim_min_val(k)
+        cells = cells.fix_val(isl.dim_type.set, k, least)
+        found.append(least.to_python())
+    return tuple(found)
+
+
 def smallest_parameters(where: isl.Set) -> dict[str, int]:
     """Parameter values in the set with a small sum, then lexicographically smallest.
 
@@ -208,18 +223,14 @@ def smallest_parameters(where: isl.Set) -> dict[str, int]:
     {'N': 3, 'M': 4}
     """
     names = parameter_names(where)
-    if not names:
-        return {}
-    cube = _parameters_as_dimensions(where)
-    total = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(cube.get_space()))
-    for k in range(len(names)):
-        total = total.set_coefficient_val(isl.dim_type.in_, k, isl.Val.one(isl.DEFAULT_CONTEXT))
-    least = cube.min_val(total)
-    if least.is_int():
-        on_plane = isl.Set.from_basic_set(total.eq_basic_set(isl.Aff.val_on_domain(cube.get_space(), least)))
-        cube = cube.intersect(on_plane)
-    point = cube.lexmin().sample_point() if least.is_int() else cube.sample_point()
-    return {name: coordinate(point, isl.dim_type.set, k) for k, name in enumerate(names)}
+    values = _parameters_as_dimensions(where)
+    total = linear_form(values.get_space(), [1] * len(names))
+    least = image(values, total).dim_min_val(0)
+    if not least.is_int():
+        point = values.sample_point()
+        return {name: coordinate(point, isl.dim_type.set, k) for k, name in enumerate(names)}
+    nearest = values.intersect(total.add_constant_val(least.neg()).zero_set())
+    return dict(zip(names, smallest_point(nearest), strict=True))
 
 
 def _parameters_as_dimensions(where: isl.Set) -> isl.Set:

@@ -19,8 +19,10 @@ from arrayfold._isl import (
     can_count,
     coordinate,
     few_parameter_points,
+    first_images,
     fix_parameters,
     large_parameters,
+    last_images,
 )
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
@@ -123,7 +125,8 @@ def _largest_counts(moments: isl.Map) -> Iterator[tuple[isl.Set, tuple[Formula, 
         yield from _fold_pieces(bound)
         return
     for domain, _ in counts.get_pieces():
-        for moment in (domain.lexmin(), domain.lexmax()):
+        times = isl.Map.from_range(domain)
+        for moment in (first_images(times).range(), last_images(times).range()):
             for where, polynomial in _card_set(moments.intersect_domain(moment).range()).get_pieces():
                 yield where, (from_qpolynomial(polynomial),)
 

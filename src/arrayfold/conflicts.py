@@ -18,7 +18,8 @@ from arrayfold.program import Array
 class Conflicts:
     """The conflicts of one array under a context.
 
-    pairs        { A[x] -> A[y] }  symmetric, x != y; None where only differences are known
+    some_pairs   { A[x] -> A[y] }  every conflict at least one way round, x = y may occur;
+                                   None where only differences are known
     differences  { A[d] }          d = y - x of conflicting cells; symmetric, without zero
     cells        { A[x] }          the cells that need an address
     moments      { [t] -> A[x] }   sets of cells that all conflict with each other; None if unknown
@@ -27,7 +28,7 @@ class Conflicts:
     array: Array
     context: isl.Set
     cells: isl.Set
-    pairs: isl.Map | None
+    some_pairs: isl.Map | None
     differences: isl.Set
     moments: isl.Map | None
     notes: tuple[str, ...] = ()
@@ -36,6 +37,19 @@ class Conflicts:
     def name(self) -> str:
         """The array's name."""
         return self.array.name
+
+    @cached_property
+    def pairs(self) -> isl.Map:
+        """{ A[x] -> A[y] }: the conflicting pairs, symmetric, x != y.
+
+        Made on demand, because methods and proofs need only the differences, which are far simpler.
+        """
+        if self.some_pairs is not None:
+            both = self.some_pairs.union(self.some_pairs.reverse())
+            return both.subtract(isl.Map.identity(both.get_space())).coalesce()
+        everything = isl.Map.from_domain_and_range(self.cells, self.cells)
+        apart = isl.Map.universe(everything.get_space()).deltas_map().intersect_range(self.differences)
+        return everything.intersect(apart.domain().unwrap()).coalesce()
 
     @cached_property
     def box(self) -> list[tuple[Formula, Formula]]:
@@ -47,16 +61,6 @@ class Conflicts:
         """Cells in that box."""
         return Formula.product(length for _, length in self.box)
 
-    @cached_property
-    def pair_relation(self) -> isl.Map:
-        """{ A[x] -> A[y] }: the conflicting pairs, rebuilt from the differences where only those are known."""
-        if self.pairs is not None:
-            return self.pairs
-        everything = isl.Map.from_domain_and_range(self.cells, self.cells)
-        shift = isl.Map.universe(everything.get_space()).deltas_map()
-        apart = shift.intersect_range(self.differences)
-        return everything.intersect(apart.domain().unwrap()).coalesce()
-
     def at(self, params: Mapping[str, int]) -> Conflicts:
         """The conflicts for these parameter values only."""
         here = fix_parameters(params)
@@ -64,7 +68,7 @@ class Conflicts:
             self.array,
             self.context.intersect(here),
             self.cells.intersect_params(here),
-            None if self.pairs is None else self.pairs.intersect_params(here),
+            None if self.some_pairs is None else self.some_pairs.intersect_params(here),
             self.differences.intersect_params(here),
             None if self.moments is None else self.moments.intersect_params(here),
             self.notes,
@@ -75,23 +79,24 @@ def conflicts_from_pairs(
     array: Array,
     context: isl.Set,
     cells: isl.Set,
-    pairs: isl.Map,
+    some_pairs: isl.Map,
     moments: isl.Map | None,
     notes: tuple[str, ...] = (),
 ) -> Conflicts:
     """Conflicts out of any relation that holds every conflicting pair at least one way round.
 
-    pairs  { A[x] -> A[y] }  may contain x = y, need not be symmetric
+    some_pairs  { A[x] -> A[y] }  may contain x = y, need not be symmetric
     """
     context = _where_needed(context, cells)
-    symmetric = pairs.union(pairs.reverse()).intersect_params(context).coalesce()
-    deltas = symmetric.deltas().set_tuple_name(array.name)
+    found = some_pairs.intersect_params(context).coalesce()
+    deltas = found.deltas().set_tuple_name(array.name).coalesce()
+    deltas = deltas.subtract(origin(deltas.get_space()))
     return Conflicts(
         array=array,
         context=context,
         cells=cells,
-        pairs=symmetric.subtract(isl.Map.identity(symmetric.get_space())).coalesce(),
-        differences=deltas.subtract(origin(deltas.get_space())).coalesce(),
+        some_pairs=found,
+        differences=deltas.union(deltas.neg()).coalesce(),
         moments=moments,
         notes=notes,
     )
@@ -103,8 +108,7 @@ def conflicts_from_differences(array: Array, context: isl.Set, differences: isl.
     differences  { A[d] }  symmetric, without zero
     """
     context = _where_needed(context, array.cells)
-    apart = isl.Map.universe(array.cells.get_space().map_from_set())
-    apart = apart.intersect_domain(array.cells).intersect_range(array.cells)
+    apart = isl.Map.from_domain_and_range(array.cells, array.cells)
     possible = apart.deltas().set_tuple_name(array.name)
     kept = differences.intersect(possible).intersect_params(context).coalesce()
     return Conflicts(array, context, array.cells, None, kept, None)

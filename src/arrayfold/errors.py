@@ -70,3 +70,7 @@ class NothingProved(ArrayfoldError):
 
 class BudgetExceeded(ArrayfoldError):
     """The work needs more time or isl operations than it was given."""
+
+
+class IslFailure(ArrayfoldError):
+    """isl gave up on something that it should be able to do: a defect, never the user's fault."""

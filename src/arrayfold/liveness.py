@@ -80,8 +80,12 @@ class Liveness:
         accesses = self.accesses(array)
         if construction != "live-write" and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
-        pairs = _CONSTRUCTIONS[construction](accesses, self.order)
-        moments = _all_moments(accesses, sweep(self.order)) if self.order.is_swept else None
+        live = live_after(accesses, self.order)
+        pairs = _CONSTRUCTIONS[construction](accesses, self.order, live)
+        moments = None
+        if self.order.is_swept:
+            in_a_sweep = live if self.order.is_total else live_after(accesses, sweep(self.order))
+            moments = _all_moments(accesses, occupied(accesses, in_a_sweep))
         context = self.program.context
         return conflicts_from_pairs(array, context, accesses.cells, pairs, moments, self.order.notes)
 
@@ -124,7 +128,7 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
         found = conflicts_from_differences(array, problem.context, problem.differences[name])
     everything = isl.Map.from_domain_and_range(found.cells, found.cells)
     distinct = everything.subtract(isl.Map.identity(everything.get_space()))
-    if distinct.is_subset(found.pair_relation):
+    if distinct.is_subset(found.pairs):
         once = isl.Set("{ [] }").align_params(found.context.get_space()).intersect_params(found.context)
         return replace(found, moments=isl.Map.from_domain_and_range(once, found.cells))
     return found
@@ -139,31 +143,35 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
     last = last_images(accesses.reads) if order.is_total else accesses.reads
     may_precede = isl.Map.lex_le(order.before.get_space().domain()) if order.is_total else order.not_after()
     always = isl.Map.from_domain_and_range
-    started = first.apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
-    needed = last.apply_range(may_precede.reverse()).union(always(accesses.live_out, accesses.moments))
+    started = first.coalesce().apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
+    needed = last.coalesce().apply_range(may_precede.reverse())
+    needed = needed.union(always(accesses.live_out, accesses.moments))
     return started.intersect(needed).intersect_range(accesses.moments).coalesce()
 
 
-def occupied(accesses: Accesses, order: Order) -> isl.Map:
-    """{ [t] -> A[x] }: the cells that a total order keeps in memory right after the write event t."""
-    return live_after(accesses, order).union(accesses.writes).reverse().coalesce()
+def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
+    """{ [t] -> A[x] }: the cells that a total order keeps in memory right after the write event t.
+
+    live  { A[x] -> [t] }  as `live_after` gives it for that order
+    """
+    return live.union(accesses.writes).reverse().coalesce()
 
 
-def _all_moments(accesses: Accesses, order: Order) -> isl.Map:
+def _all_moments(accesses: Accesses, in_memory: isl.Map) -> isl.Map:
     """{ [s, t] -> A[x] }: the cells in memory at the start (s = 0) and after each write (s = 1)."""
-    running = occupied(accesses, order).insert_dims(isl.dim_type.in_, 0, 1)
+    running = in_memory.insert_dims(isl.dim_type.in_, 0, 1)
     running = running.fix_val(isl.dim_type.in_, 0, isl.Val(1))
     start = isl.Map.from_domain_and_range(origin(running.get_space().domain()), accesses.live_in)
     return running.union(start).coalesce()
 
 
-def _live_write(accesses: Accesses, order: Order) -> isl.Map:
+def _live_write(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:
     """x is live at a write of y, or both are written and neither write surely comes first.
 
     DIY16 §2.1 (live × write), which for partial orders is the triangle of §3.2; every write is an event
     of its own, and footnote 5's read of dead values is the second case.
     """
-    at_a_write = live_after(accesses, order).apply_range(accesses.writes.reverse())
+    at_a_write = live.apply_range(accesses.writes.reverse())
     simultaneous = accesses.writes
     if not order.is_total:
         simultaneous = accesses.writes.apply_range(order.unordered())
@@ -171,18 +179,20 @@ def _live_write(accesses: Accesses, order: Order) -> isl.Map:
     return at_a_write.union(together).union(_at_the_start(accesses))
 
 
-def _live_live(accesses: Accesses, order: Order) -> isl.Map:
+def _live_live(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:
     """x and y are in memory at the same moment (DIY16 §2.1, live × live, with dead writes kept)."""
-    in_memory = occupied(accesses, order)
+    del order
+    in_memory = occupied(accesses, live)
     return in_memory.reverse().apply_range(in_memory).union(_at_the_start(accesses))
 
 
-def _butterfly(accesses: Accesses, order: Order) -> isl.Map:
+def _butterfly(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:
     """Each of x and y is first written before the other's last access (DIY16 Fig. 3a, Mor14 §2.3).
 
     A write counts as an access, so that a dead one is kept; where a cell is written again after its last
     read this is coarser than the other constructions, on the safe side.
     """
+    del live
     first = first_images(accesses.writes)
     last = last_images(accesses.reads.union(accesses.writes))
     not_later = isl.Map.lex_le(order.before.get_space().domain())
@@ -197,7 +207,7 @@ def _at_the_start(accesses: Accesses) -> isl.Map:
     return isl.Map.from_domain_and_range(accesses.live_in, accesses.live_in)
 
 
-_CONSTRUCTIONS: Mapping[Construction, Callable[[Accesses, Order], isl.Map]] = {
+_CONSTRUCTIONS: Mapping[Construction, Callable[[Accesses, Order, isl.Map], isl.Map]] = {
     "live-write": _live_write,
     "live-live": _live_live,
     "butterfly": _butterfly,

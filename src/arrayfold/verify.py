@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import coordinate, fix_parameters, linear_form, smallest_parameters
+from arrayfold._isl import fix_parameters, linear_form, smallest_parameters, smallest_point
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import IncompleteMapping, InputError
 from arrayfold.formula import Formula
@@ -230,34 +230,33 @@ def _search(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set, pending:
 def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) -> Counterexample:
     params = smallest_parameters(colliding.params())
     here = colliding.intersect_params(fix_parameters(params))
-    step = here.lexmax().sample_point()
-    shift = isl.Map.universe(conflicts.pair_relation.get_space()).deltas_map()
-    pairs = shift.intersect_range(isl.Set.from_point(step)).domain().unwrap()
-    return _from_pairs(conflicts, conflicts.pair_relation.intersect(pairs), params, mapping)
+    shift = isl.Map.universe(conflicts.pairs.get_space()).deltas_map()
+    for k, value in enumerate(smallest_point(here)):
+        shift = shift.fix_val(isl.dim_type.out, k, isl.Val(-value))
+    pairs = shift.domain().unwrap()
+    return _from_pairs(conflicts, conflicts.pairs.intersect(pairs), params, mapping)
 
 
 def _from_pairs(
     conflicts: Conflicts, pairs: isl.Map, params: Values[str, int], mapping: StorageMapping
 ) -> Counterexample:
     here = pairs.intersect_params(fix_parameters(params))
-    pair = here.wrap().lexmin().sample_point()
     rank = conflicts.array.rank
-    numbers = [coordinate(pair, isl.dim_type.set, k) for k in range(2 * rank)]
-    first, second = tuple(numbers[:rank]), tuple(numbers[rank:])
+    numbers = smallest_point(here.wrap())
+    first, second = numbers[:rank], numbers[rank:]
     if isinstance(mapping, Mapping):
         return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
-    cell = isl.Set.from_point(pair).unwrap().domain()
-    address = cell.apply(mapping.relation).sample_point()
-    count = mapping.relation.dim(isl.dim_type.out)
-    spot = tuple(coordinate(address, isl.dim_type.set, k) for k in range(count))
-    return Counterexample(conflicts.name, params, (first, second), spot)
+    relation = mapping.relation.intersect_params(fix_parameters(params))
+    for k, value in enumerate(first):
+        relation = relation.fix_val(isl.dim_type.in_, k, isl.Val(value))
+    return Counterexample(conflicts.name, params, (first, second), smallest_point(relation.range()))
 
 
 # ---------------------------------------------------------------- any relation
 
 
 def _verify_relation(conflicts: Conflicts, mapping: AnyMapping) -> Verdict:
-    pairs = conflicts.pair_relation.intersect_params(conflicts.context)
+    pairs = conflicts.pairs.intersect_params(conflicts.context)
     uncovered = pairs.domain().subtract(mapping.relation.domain())
     if not uncovered.is_empty():
         raise IncompleteMapping(f"the mapping gives no address to {uncovered.sample_point()}, which conflicts")

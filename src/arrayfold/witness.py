@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import coordinate, fix_parameters, sets_of
+from arrayfold._isl import fix_parameters, sets_of, smallest_point
 from arrayfold.liveness import Accesses, Liveness
 from arrayfold.verify import Counterexample
 
@@ -66,7 +66,7 @@ class _Story:
             hits = hits.intersect(reads_x.apply(self.not_after.reverse()))
         if hits.is_empty():
             return None
-        hit = hits.lexmin()
+        hit = _only(hits, smallest_point(hits))
         before = writes_x.intersect(hit.apply(self.not_after.reverse()))
         after = reads_x.intersect(hit.apply(self.not_after))
         overwriter = self._instance(hit, y, writes=True)
@@ -74,9 +74,9 @@ class _Story:
         return Clobber(
             cell=self._print(kept),
             by_cell=self._print(written),
-            writer=self._instance(before.lexmax(), x, writes=True),
+            writer=self._instance(_latest(before), x, writes=True),
             overwriter=overwriter,
-            reader=self._instance(after.lexmin(), x, writes=False),
+            reader=self._instance(after, x, writes=False),
             may=not self.liveness.order.is_total,
         )
 
@@ -89,16 +89,26 @@ class _Story:
         return f"{self.name}[{', '.join(map(str, values))}]"
 
     def _instance(self, event: isl.Set, cell: isl.Set, *, writes: bool) -> str | None:
-        """The instance that an event belongs to, as text."""
+        """The instance that the first of some events belongs to, as text."""
         if event.is_empty():
             return None
+        event = _only(event, smallest_point(event))
         program, order = self.liveness.program, self.liveness.order
         times = order.write_times if writes else order.read_times
         relation = program.accesses(writes=writes, array=self.name)
         at_event = isl.UnionSet.from_set(event).apply(times.reverse())
         found = at_event.intersect(isl.UnionSet.from_set(cell).apply(relation.reverse()))
         instances = sets_of(found.intersect_params(self.here))[0]
-        point = instances.lexmin().sample_point()
-        rank = instances.dim(isl.dim_type.set)
-        values = ", ".join(str(coordinate(point, isl.dim_type.set, k)) for k in range(rank))
-        return f"{instances.get_tuple_name()}[{values}]"
+        return f"{instances.get_tuple_name()}[{', '.join(map(str, smallest_point(instances)))}]"
+
+
+def _only(events: isl.Set, values: tuple[int, ...]) -> isl.Set:
+    for k, value in enumerate(values):
+        events = events.fix_val(isl.dim_type.set, k, isl.Val(value))
+    return events
+
+
+def _latest(events: isl.Set) -> isl.Set:
+    if events.is_empty():
+        return events
+    return _only(events, tuple(-value for value in smallest_point(events.neg())))

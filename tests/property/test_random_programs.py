@@ -32,7 +32,7 @@ def analysed(program: RandomProgram) -> Analysis:
 
 
 @given(programs())
-@settings(max_examples=120)
+@settings(max_examples=25)
 def test_conflicts_of_all_constructions(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
@@ -48,7 +48,7 @@ def test_conflicts_of_all_constructions(program: RandomProgram) -> None:
 
 
 @given(programs(ties=True))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_conflicts_with_ties(program: RandomProgram) -> None:
     analysis = analysed(program)
     assert analysis.liveness is not None
@@ -72,7 +72,7 @@ def points_of_live_in(analysis: Analysis, name: str, n: int) -> list[tuple[int, 
 
 
 @given(programs())
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_lower_bound(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
@@ -87,7 +87,7 @@ def test_lower_bound(program: RandomProgram) -> None:
 
 
 @given(programs())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_dataflow(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())
@@ -145,7 +145,7 @@ MAPPINGS = st.lists(
 
 
 @given(programs(), MAPPINGS)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_verify_agrees_with_enumeration(
     program: RandomProgram, rows: list[tuple[list[int], int, int]]
 ) -> None:
@@ -174,7 +174,7 @@ def test_verify_agrees_with_enumeration(
 
 
 @given(programs())
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_methods_find_valid_mappings(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
@@ -190,7 +190,7 @@ def test_methods_find_valid_mappings(program: RandomProgram) -> None:
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_fold_is_never_below_the_bound(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())
@@ -201,7 +201,7 @@ def test_fold_is_never_below_the_bound(program: RandomProgram) -> None:
 
 
 @given(programs(ties=True))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_model_round_trip(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())

@@ -93,7 +93,7 @@ class ProblemParts:
             raise self.error(message, key, name, did_you_mean(name or "", domains))
         expected = domains[name].dim(isl.dim_type.set)
         if found != expected:
-            message = f"statement {name} has {expected} iterators in the domain, but {found} in {key}"
+            message = f"statement {name} has {counted(expected, 'iterator')} in the domain, but {found} in {key}"
             raise self.error(message, key, name)
         return domains[name]
 
@@ -104,7 +104,7 @@ class ProblemParts:
             raise self.error(f"cells in {key} need an array name, as in A[i, j]", key, None)
         if ranks.setdefault(name, found) != found:
             text = self.problem.text(key)
-            message = f"array {name} has {ranks[name]} dimensions elsewhere, but {found} here"
+            message = f"array {name} has {counted(ranks[name], 'dimension')} elsewhere, but {found} here"
             raise text.error(message, _position_with_rank(text, name, found))
         return name
 
@@ -136,8 +136,19 @@ class ProblemParts:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name."""
-    close = difflib.get_close_matches(name, list(known), 1)
+    names = list(known)
+    close = [other for other in names if other.casefold() == name.casefold()]
+    close = close or difflib.get_close_matches(name, names, 1)
     return f"Did you mean {close[0]!r}?" if close else None
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "dimension"), counted(2, "dimension")
+    ('1 dimension', '2 dimensions')
+    """
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def _index_lists(text: SourceText, array: str) -> Iterator[tuple[str, ...]]:

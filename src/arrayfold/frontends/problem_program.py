@@ -8,7 +8,7 @@ from typing import Any, cast
 import islpy as isl
 
 from arrayfold._isl import is_bounded, maps_of, sets_of
-from arrayfold.frontends.problem_parts import ProblemParts, did_you_mean
+from arrayfold.frontends.problem_parts import ProblemParts, counted, did_you_mean
 from arrayfold.program import Access, Array, Parallelism, Program, Statement
 
 _ACCESS_KEYS = ("write", "may_write", "read", "may_read")
@@ -133,7 +133,7 @@ def _schedule(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.
             message = f"the schedule does not say when {name} runs, for example {missing.sample_point()}"
             raise parts.error(message, "schedule", name if name in depths else None)
         if depths[name] != depth:
-            message = f"times differ in length: that of {name} has {depths[name]} dimensions, others have {depth}"
+            message = f"times differ in length: that of {name} has {counted(depths[name], 'dimension')}, others have {depth}"
             raise parts.error(message, "schedule", name, "Pad the shorter ones with zeros.")
     return schedule.coalesce(), depth
 
@@ -174,7 +174,8 @@ def _parallel(parts: ProblemParts, depth: int) -> dict[int, Parallelism]:
             message = f'parallel dimension {key} is "doall" or "forall", not {meaning!r}'
             raise parts.problem.error(message, "parallel")
         if not key.isdigit() or int(key) >= depth:
-            message = f"parallel dimension {key} is none of the {depth} schedule dimensions, which count from 0"
+            dimensions = counted(depth, "dimension")
+            message = f"the schedule has {dimensions}, counted from 0; there is no parallel dimension {key}"
             raise parts.problem.error(message, "parallel")
         meanings[int(key)] = meaning
     first = min((d for d, meaning in meanings.items() if meaning == "forall"), default=depth)

@@ -17,7 +17,7 @@ def readable_set(conflicts: Conflicts, cells: isl.Set) -> str:
 
 def readable_pairs(conflicts: Conflicts) -> str | None:
     """The conflicting pairs, simplified against the context; None where only differences are known."""
-    if conflicts.pairs is None:
+    if conflicts.some_pairs is None:
         return None
     named = conflicts.pairs.gist_params(conflicts.context).coalesce()
     for k, name in enumerate(conflicts.array.dimensions):

@@ -1,0 +1,100 @@
+"""Draws the figures of the documentation from real results: `python docs/figures/draw.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import arrayfold as af
+from arrayfold._isl import fix_parameters, points
+from arrayfold.fold import Analysis
+from arrayfold.methods import METHODS, Request
+
+HERE = Path(__file__).parent
+CELL = 26
+COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2")
+STYLE = "font-family:system-ui,sans-serif;font-size:13px;fill:#666"
+
+
+def svg(width: int, height: int, parts: list[str]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+    return "\n".join([head, *parts, "</svg>\n"])
+
+
+def text(x: float, y: float, words: str, anchor: str = "start") -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" style="{STYLE}">{words}</text>'
+
+
+def square(x: float, y: float, colour: str, opacity: float = 1.0, border: str = "#888") -> str:
+    return (
+        f'<rect x="{x}" y="{y}" width="{CELL - 3}" height="{CELL - 3}" rx="3" fill="{colour}" '
+        f'fill-opacity="{opacity}" stroke="{border}" stroke-width="{2.5 if border == "#111" else 1}"/>'
+    )
+
+
+def draw_fold() -> str:
+    """The blur example before and after: cells of one colour share a row of the folded array."""
+    size = 8
+    result = af.fold(af.read("examples/blur-interleaved.toml"), params={"N": size})["blurx"]
+    assert result.conflicts.moments is not None
+    moment = result.conflicts.moments.intersect_params(fix_parameters({"N": size}))
+    live = {p[-2:] for p in points(moment.wrap()) if p[1:4] == (4, 3, 0)}
+    parts = [text(20, 22, f"blurx: {size} × {size} cells, live ones outlined")]
+    for y in range(size):
+        for x in range(size):
+            row = result.mapping.address((y, x), {"N": size})[0]
+            is_live = (y, x) in live
+            border = "#111" if is_live else "#888"
+            parts.append(square(20 + x * CELL, 34 + y * CELL, COLOURS[row], 1 if is_live else 0.3, border))
+    left = 20 + size * CELL + 70
+    parts.append(text(left - 52, 34 + 4 * CELL, "→"))
+    parts.append(text(left, 22, f"folded: {result.size} = {result.size.at({'N': size})} cells"))
+    for row in range(3):
+        parts += [square(left + x * CELL, 34 + row * CELL, COLOURS[row]) for x in range(size)]
+    parts.append(text(left, 34 + 4 * CELL, f"{result.mapping}".replace(">", "&gt;")))
+    parts.append(text(left, 34 + 5 * CELL, f"at least {result.lower_bound.formula} cells are live at once"))
+    return svg(left + size * CELL + 90, 50 + size * CELL, parts)
+
+
+def draw_differences(file: str, name: str, params: dict[str, int], title: str) -> str:
+    """The differences of conflicting cells, and the moduli that the two axis orders give."""
+    conflicts = Analysis.of(af.read(file)).conflicts(name)
+    here = {p for p in points(conflicts.at(params).differences)}
+    reach = max(max(abs(a), abs(b)) for a, b in here)
+    side = 2 * reach + 1
+    small = 14
+    parts = [text(20, 22, title)]
+    for a in range(-reach, reach + 1):
+        for b in range(-reach, reach + 1):
+            x, y = 20 + (b + reach) * small, 34 + (a + reach) * small
+            colour = "#4c78a8" if (a, b) in here else "#f58518" if a == b == 0 else "none"
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{small - 2}" height="{small - 2}" rx="2" fill="{colour}" '
+                'stroke="#bbb" stroke-width="0.7"/>'
+            )
+    left = 20 + side * small + 24
+    first, second = conflicts.array.dimensions
+    for k, (every, words) in enumerate(((False, f"{first} first"), (True, "best order"))):
+        (mapping,) = METHODS["successive-modulo"].find(conflicts, Request.of(conflicts, {}, all_orders=every))
+        line = f"{words}: {', '.join(f'{mapping.row(j)} mod {m}' for j, m in enumerate(mapping.moduli))}"
+        parts.append(text(left, 60 + 46 * k, line))
+        parts.append(text(left, 80 + 46 * k, f"{mapping.size} cells"))
+    parts.append(text(20, 52 + side * small, f"down: difference in {first}, across: difference in {second}"))
+    return svg(left + 300, 66 + side * small, parts)
+
+
+def figures() -> dict[str, str]:
+    """All figures by file name."""
+    return {
+        "fold.svg": draw_fold(),
+        "successive-modulo.svg": draw_differences(
+            "examples/diamond-tile.toml", "A", {"B": 5}, "Differences of conflicting cells, diamond tile, B = 5"
+        ),
+        "identity.svg": draw_differences(
+            "examples/blur-tiled.toml", "blurx", {"B": 6}, "Differences of conflicting cells, tiled blur, B = 6"
+        ),
+    }
+
+
+if __name__ == "__main__":
+    for file_name, drawing in figures().items():
+        (HERE / file_name).write_text(drawing)

@@ -1,0 +1,229 @@
+"""The command line on every shipped example: exit status, JSON to the letter, and what people read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import run
+
+from arrayfold.formula_text import read_formula
+from arrayfold.frontends import read
+from arrayfold.frontends.problem import read_problem
+from arrayfold.program import Program
+
+EXAMPLES = sorted(Path("examples").glob("*.toml"))
+Capture = pytest.CaptureFixture[str]
+
+every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+
+
+def test_a_dozen_examples() -> None:
+    assert len(EXAMPLES) >= 12
+
+
+def sizes(path: Path) -> list[str]:
+    return [f"--param={name}={8 + k}" for k, name in enumerate(read(path).parameters)]
+
+
+def run_json(monkeypatch: pytest.MonkeyPatch, capsys: Capture, *arguments: str) -> dict[str, Any]:
+    assert run(monkeypatch, *arguments, "--json") == 0
+    output, errors = capsys.readouterr()
+    assert errors == ""
+    return json.loads(output)
+
+
+@every_example
+def test_fold_json(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    data = run_json(monkeypatch, capsys, "fold", str(path), *sizes(path))
+    assert set(data) == {"arrays"}
+    assert data["arrays"]
+    for array in data["arrays"]:
+        optional = {"at", "lower_bound_when"}
+        assert set(array) - optional == {
+            "name",
+            "method",
+            "matrix",
+            "offset",
+            "moduli",
+            "size",
+            "original_size",
+            "lower_bound",
+            "proved",
+            "optimal",
+            "seconds",
+            "cases",
+        }
+        assert array["proved"] is True
+        assert len(array["matrix"]) == len(array["offset"]) == len(array["moduli"])
+        params = {name: value for name, value in array["at"].items() if name in read(path).parameters}
+        product = 1
+        for modulus in array["moduli"]:
+            product *= read_formula(modulus).at(params)
+        assert product == read_formula(array["size"]).at(params) == array["at"]["size"]
+        assert read_formula(array["original_size"]).at(params) == array["at"]["original_size"]
+        assert array["at"]["size"] <= array["at"]["original_size"]
+        if array["at"]["lower_bound"] is not None:
+            assert array["at"]["lower_bound"] <= array["at"]["size"]
+        if array["lower_bound"] is not None:
+            assert array["optimal"] == (array["lower_bound"] == array["size"])
+
+
+@every_example
+def test_fold_table(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    assert run(monkeypatch, "fold", str(path)) == 0
+    output, errors = capsys.readouterr()
+    assert "proved" in output
+    assert errors == ""
+
+
+@every_example
+def test_compare(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    data = run_json(monkeypatch, capsys, "compare", str(path))
+    for array in data["arrays"]:
+        assert [entry["method"] for entry in array["methods"]] == ["identity", "successive-modulo"]
+        assert all(entry["proved"] for entry in array["methods"])
+    assert run(monkeypatch, "compare", str(path), *sizes(path)) == 0
+    assert "successive-modulo" in capsys.readouterr().out
+
+
+@every_example
+def test_conflicts(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    data = run_json(monkeypatch, capsys, "conflicts", str(path))
+    assert data["arrays"]
+    assert all("->" in array["pairs"] for array in data["arrays"] if array["pairs"])
+    assert run(monkeypatch, "conflicts", str(path)) == 0
+    assert "differences" in capsys.readouterr().out
+
+
+@every_example
+def test_model_reads_back_as_an_equal_problem(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    assert run(monkeypatch, "model", str(path)) == 0
+    again = read_problem("model.toml", capsys.readouterr().out)
+    first = read(path)
+    assert type(again) is type(first)
+    assert first.is_equal(again)  # pyright: ignore
+    assert run_json(monkeypatch, capsys, "model", str(path))["context"]
+
+
+@every_example
+def test_what_fold_prints_can_be_checked(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "fold", str(path), "--json") == 0
+    file = tmp_path / "folded.json"
+    file.write_text(capsys.readouterr().out)
+    data = run_json(monkeypatch, capsys, "check", str(path), "--mapping", str(file))
+    assert data["mappings"]
+    assert all(mapping["valid"] for mapping in data["mappings"])
+
+
+BLUR = "examples/blur-interleaved.toml"
+
+
+@pytest.mark.parametrize(
+    ("mapping", "verdict", "status"),
+    [
+        ("blurx[y, x] -> [(2*x - y) mod (2*N + 1)]", "minimal", 0),
+        ("blurx[y, x] -> [(N*y + x) mod (2*N + 1)]", "minimal", 0),
+        ("blurx[y % 3][x]", "valid", 0),
+        ("[N] -> { blurx[y, x] -> [y mod 4, x] }", "loose", 0),
+        ("blurx[y][x]", "loose", 0),
+        ("blurx[y % 2][x]", "invalid", 1),
+        ("blurx[y, x] -> [(2*x - y) mod (2*N)]", "invalid", 1),
+        ("blurx[y, x] -> [0]", "invalid", 1),
+        ("blurx[y, x] -> [y mod 3, x] : x >= 0", "valid", 0),
+        ("blurx[y, x] -> [y mod 2, x] : x >= 0", "invalid", 1),
+        ("blurx[y, x] -> [(N*y + x) mod (N*N)]", "undecided", 1),
+    ],
+)
+def test_check(
+    mapping: str, verdict: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    assert run(monkeypatch, "check", BLUR, "--mapping", mapping, "--json") == status
+    (data,) = json.loads(capsys.readouterr().out)["mappings"]
+    assert data["verdict"] == verdict
+    assert ("counterexample" in data) == (verdict == "invalid")
+    assert ("proof" in data) == (status == 0)
+    assert run(monkeypatch, "check", BLUR, "--mapping", mapping) == status
+    assert verdict.upper() in capsys.readouterr().out
+
+
+def test_a_counterexample_tells_the_story(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    assert run(monkeypatch, "check", BLUR, "--mapping", "blurx[y % 2][x]") == 1
+    output = capsys.readouterr().out
+    assert "At N = 3, blurx[0, 0] and blurx[2, 0] conflict and share address [0, 0]" in output
+    assert "S[0, 0] writes blurx[0, 0]; S[2, 0] overwrites it by writing blurx[2, 0]" in output
+    assert "then T[2, 0] reads blurx[0, 0]" in output
+
+
+def test_live_out_and_temporary_options(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    options = ["--live-out", "blurx[0, 0]"]
+    assert run(monkeypatch, "fold", BLUR, "--json", *options) == 0
+    assert json.loads(capsys.readouterr().out) == {"arrays": []}
+    data = run_json(monkeypatch, capsys, "fold", BLUR, *options, "--temporary", "blurx")
+    assert [array["size"] for array in data["arrays"]] == ["N^2"]
+
+
+def test_power_of_two(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    data = run_json(monkeypatch, capsys, "fold", BLUR, "--power-of-two")
+    assert data["arrays"][0]["moduli"] == ["4", "N"]
+
+
+def test_a_case_that_explodes_ends_with_a_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    reads = "; ".join(f"S[i, j, k] -> A[i - {a}, j - {b}, {a} + k] : k > {b}" for a in range(4) for b in range(4))
+    file = tmp_path / "large.toml"
+    file.write_text(
+        'domain = "[N, M] -> { S[i, j, k] : 0 <= i < N and 0 <= j <= i + M and j <= k < N + M }"\n'
+        'write = "{ S[i, j, k] -> A[i, j, k] }"\n'
+        f'read = "{{ {reads} }}"\nschedule = "{{ S[i, j, k] -> [i + j, k, j] }}"\ntemporary = ["A"]\n'
+    )
+    assert run(monkeypatch, "fold", str(file), "--budget", "0.05") == 1
+    assert "--budget" in capsys.readouterr().err
+    assert run(monkeypatch, "fold", BLUR) == 0
+
+
+def test_the_installed_command() -> None:
+    command = Path(sys.executable).with_name("arrayfold")
+    done = subprocess.run([command, "fold", BLUR, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["arrays"][0]["size"] == "3*N"
+    done = subprocess.run([command, "fold", "nothing.toml"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "arrayfold: nothing.toml: there is no such file\n"
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("arrayfold ")
+    done = subprocess.run([command, "fold"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+
+
+def test_the_watchdog_ends_work_that_cannot_be_interrupted() -> None:
+    code = (
+        "import time\nfrom arrayfold import _watchdog\n_watchdog._GRACE_SECONDS = 0.1\n"
+        "def work():\n    _watchdog.announce(0.1)\n    time.sleep(60)\n    return 0\n"
+        "raise SystemExit(_watchdog.guarded(work))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 1
+    assert "budget of 0.1 s is used up" in done.stderr
+
+
+def test_python_interface() -> None:
+    import arrayfold as af
+
+    result = af.fold(af.read(BLUR), params={"N": 1024})
+    assert isinstance(result.problem, Program)
+    assert result["blurx"].size.at({"N": 1024}) == 3072
+    assert isinstance(result["blurx"].proof, af.Proof)
+    assert "blurx" in str(result)
+    assert "<table>" in result._repr_html_()
+    with pytest.raises(KeyError):
+        result["out"]
