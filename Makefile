@@ -11,7 +11,7 @@ demo: $(READY)  ## set up, then fold the shipped blur example
 
 test: $(READY) lint  ## set up, then everything that CI runs
 	$(BIN)/pytest -n 2
-	$(BIN)/mkdocs build --strict --quiet --site-dir .site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -19,7 +19,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 settings.register_profile(
     "arrayfold", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("unshrunk", settings.get_profile("arrayfold"), phases=[Phase.explicit, Phase.generate])
+settings.register_profile(
+    "unshrunk", settings.get_profile("arrayfold"), phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "unshrunk"))
 
 

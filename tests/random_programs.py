@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
+
 from reference import Instance, Trace
 
 ARRAYS = {"A": 2, "B": 1}
@@ -58,7 +59,9 @@ class RandomStatement:
         return found
 
     def instance(self, n: int, iteration: tuple[int, ...]) -> Instance:
-        def cells(accesses: tuple[tuple[str, tuple[Linear, ...]], ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        def cells(
+            accesses: tuple[tuple[str, tuple[Linear, ...]], ...],
+        ) -> tuple[tuple[str, tuple[int, ...]], ...]:
             return tuple((array, tuple(e.value(n, iteration) for e in index)) for array, index in accesses)
 
         return Instance(self.name, iteration, cells(self.reads), cells(self.writes))

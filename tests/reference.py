@@ -65,9 +65,7 @@ class Trace:
 
     def conflicts(self, array: str) -> set[tuple[Cell, Cell]]:
         """Both ways round, every pair of different cells that are in memory at the same moment."""
-        return {
-            pair for moment in set(self.moments(array)) for pair in itertools.permutations(moment, 2)
-        }
+        return {pair for moment in set(self.moments(array)) for pair in itertools.permutations(moment, 2)}
 
     def most_live(self, array: str) -> int:
         """The largest number of cells in memory at one moment."""

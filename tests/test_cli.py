@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import run
 
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.program import Program
+from command import run
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 Capture = pytest.CaptureFixture[str]
@@ -179,7 +179,9 @@ def test_power_of_two(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
 def test_a_case_that_explodes_ends_with_a_message(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
-    reads = "; ".join(f"S[i, j, k] -> A[i - {a}, j - {b}, {a} + k] : k > {b}" for a in range(4) for b in range(4))
+    reads = "; ".join(
+        f"S[i, j, k] -> A[i - {a}, j - {b}, {a} + k] : k > {b}" for a in range(4) for b in range(4)
+    )
     file = tmp_path / "large.toml"
     file.write_text(
         'domain = "[N, M] -> { S[i, j, k] : 0 <= i < N and 0 <= j <= i + M and j <= k < N + M }"\n'
@@ -211,7 +213,9 @@ def test_the_watchdog_ends_work_that_cannot_be_interrupted() -> None:
         "def work():\n    _watchdog.announce(0.1)\n    time.sleep(60)\n    return 0\n"
         "raise SystemExit(_watchdog.guarded(work))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30
+    )
     assert done.returncode == 1
     assert "budget of 0.1 s is used up" in done.stderr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from command import run
 
 CASES = sorted(Path("tests/errors").glob("*.toml"))
@@ -12,7 +13,9 @@ CASES = sorted(Path("tests/errors").glob("*.toml"))
 
 def test_there_are_cases_and_no_orphans(update_golden: bool) -> None:
     assert CASES
-    assert update_golden or {path.stem for path in Path("tests/errors").glob("*.txt")} == {path.stem for path in CASES}
+    assert update_golden or {path.stem for path in Path("tests/errors").glob("*.txt")} == {
+        path.stem for path in CASES
+    }
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
@@ -35,7 +38,9 @@ def test_missing_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     assert "there is no such file" in capsys.readouterr().err
 
 
-def test_directory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_directory(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert run(monkeypatch, "fold", str(tmp_path)) == 2
     assert "is a directory" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""Every sequential worked example of the papers: conflicts by enumeration, successive-modulo sizes, bounds."""
+"""Every sequential worked example of the papers: conflicts by enumeration, sizes, bounds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import math
 from typing import Any
 
 import pytest
-from conftest import PaperProgram
-from reference import Trace, is_valid, modular_address, successive_modulo
 
 from arrayfold._isl import fix_parameters, points
 from arrayfold.bounds import find_lower_bound
@@ -19,6 +17,8 @@ from arrayfold.frontends import read
 from arrayfold.liveness import CONSTRUCTIONS, Construction
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import Proof, verify
+from conftest import PaperProgram
+from reference import Trace, is_valid, modular_address, successive_modulo
 
 
 def pairs_at(conflicts: Conflicts, params: dict[str, int]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:

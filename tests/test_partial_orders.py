@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reference import Before, Instance, Trace, partial_conflicts
-from test_paper_programs import pairs_at
 
 from arrayfold.bounds import find_lower_bound
 from arrayfold.errors import InputError, MethodNotApplicable
@@ -16,6 +14,8 @@ from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.program import Program
+from reference import Before, Instance, Trace, partial_conflicts
+from test_paper_programs import pairs_at
 
 EXAMPLES = Path("examples")
 
@@ -57,7 +57,7 @@ def jacobi(n: int) -> Trace:
     )
 
 
-def gauss(N: int, M: int) -> Trace:  # noqa: N803
+def gauss(N: int, M: int) -> Trace:
     first = [Instance("S0", (i, j), (), (("tmp", (i, j)),)) for i in range(1, N - 1) for j in range(M)]
     second = [
         Instance("S1", (i, j), tuple(("tmp", (i, k)) for k in (j - 1, j, j + 1)), (("out", (i, j)),))
@@ -75,8 +75,22 @@ def gauss_time(instance: Instance) -> tuple[int, ...]:
 @pytest.mark.parametrize(
     ("file", "array", "params", "trace", "order", "size"),
     [
-        ("jacobi-1d-doall", "A", {"n": 4}, jacobi(4), lambda t: doall_after(t, lambda s: s.iteration[:1]), "2*n"),
-        ("jacobi-1d-forall", "A", {"n": 4}, jacobi(4), lambda t: forall_after(t, lambda s: s.iteration[:1]), "n"),
+        (
+            "jacobi-1d-doall",
+            "A",
+            {"n": 4},
+            jacobi(4),
+            lambda t: doall_after(t, lambda s: s.iteration[:1]),
+            "2*n",
+        ),
+        (
+            "jacobi-1d-forall",
+            "A",
+            {"n": 4},
+            jacobi(4),
+            lambda t: forall_after(t, lambda s: s.iteration[:1]),
+            "n",
+        ),
         ("gauss", "tmp", {"N": 4, "M": 6}, gauss(4, 6), lambda t: doall_after(t, gauss_time), "4"),
     ],
 )

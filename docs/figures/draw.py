@@ -16,8 +16,8 @@ STYLE = "font-family:system-ui,sans-serif;font-size:13px;fill:#666"
 
 
 def svg(width: int, height: int, parts: list[str]) -> str:
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-    return "\n".join([head, *parts, "</svg>\n"])
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *parts, "</svg>\n"])
 
 
 def text(x: float, y: float, words: str, anchor: str = "start") -> str:
@@ -58,7 +58,7 @@ def draw_fold() -> str:
 def draw_differences(file: str, name: str, params: dict[str, int], title: str) -> str:
     """The differences of conflicting cells, and the moduli that the two axis orders give."""
     conflicts = Analysis.of(af.read(file)).conflicts(name)
-    here = {p for p in points(conflicts.at(params).differences)}
+    here = set(points(conflicts.at(params).differences))
     reach = max(max(abs(a), abs(b)) for a, b in here)
     side = 2 * reach + 1
     small = 14
@@ -87,10 +87,16 @@ def figures() -> dict[str, str]:
     return {
         "fold.svg": draw_fold(),
         "successive-modulo.svg": draw_differences(
-            "examples/diamond-tile.toml", "A", {"B": 5}, "Differences of conflicting cells, diamond tile, B = 5"
+            "examples/diamond-tile.toml",
+            "A",
+            {"B": 5},
+            "Differences of conflicting cells, diamond tile, B = 5",
         ),
         "identity.svg": draw_differences(
-            "examples/blur-tiled.toml", "blurx", {"B": 6}, "Differences of conflicting cells, tiled blur, B = 6"
+            "examples/blur-tiled.toml",
+            "blurx",
+            {"B": 6},
+            "Differences of conflicting cells, tiled blur, B = 6",
         ),
     }
 

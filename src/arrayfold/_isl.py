@@ -6,9 +6,9 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import islpy as isl
 
@@ -70,7 +70,9 @@ def _located_syntax_error(kind: type[Readable], text: SourceText) -> InputError:
     position = line_starts[min(int(line), len(line_starts)) - 1] + int(column) - 1
     token = (token or "").removeprefix("ident ")
     if message == "unknown identifier":
-        return text.error(f"unknown name {token}", position, "Parameters are declared in front: [N] -> { ... }")
+        return text.error(
+            f"unknown name {token}", position, "Parameters are declared in front: [N] -> { ... }"
+        )
     if message == "expecting constant value":
         return NotAffine("a product of two variables is not affine", text.place(position))
     message = message.replace("isl_token", "token")
@@ -114,10 +116,12 @@ class Budget:
     def check(self, work: str) -> None:
         """Raise if the time is over."""
         if self.remaining() <= 0:
-            raise BudgetExceeded(f"{work}: the budget of {self.seconds:g} s is used up; raise it with --budget")
+            raise BudgetExceeded(
+                f"{work}: the budget of {self.seconds:g} s is used up; raise it with --budget"
+            )
 
     @contextmanager
-    def limit(self, work: str, share: float = 1.0) -> Iterator[None]:
+    def limit(self, work: str, share: float = 1.0) -> Generator[None]:
         """Stop isl inside the block once its share of what is left of the budget is spent."""
         self.check(work)
         context = isl.DEFAULT_CONTEXT
@@ -309,6 +313,11 @@ def linear_form(space: isl.Space, coefficients: Sequence[int]) -> isl.PwAff:
 def image(cells: isl.Set, form: isl.PwAff) -> isl.Set:
     """The values that the form takes on the cells, as a one-dimensional set."""
     return cells.apply(isl.Map.from_pw_aff(form))
+
+
+def tuple_name(cells: isl.Set) -> str | None:
+    """The name in front of the brackets, which islpy's types promise but need not be there."""
+    return cast("str | None", cells.get_tuple_name())
 
 
 def first_images(relation: isl.Map) -> isl.Map:

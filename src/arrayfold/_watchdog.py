@@ -42,7 +42,7 @@ def announce(seconds: float) -> None:
 
 
 def _be_child(work: Callable[[], int], writing: int) -> None:
-    global _to_parent  # noqa: PLW0603
+    global _to_parent
     _to_parent = writing
     status = 1
     try:

@@ -81,7 +81,11 @@ def check(
 
 
 def _check_one(
-    analysis: Analysis, conflicts: Conflicts, mapping: StorageMapping, params: Values[str, int], budget: Budget
+    analysis: Analysis,
+    conflicts: Conflicts,
+    mapping: StorageMapping,
+    params: Values[str, int],
+    budget: Budget,
 ) -> Checked:
     with budget.limit(f"the verification of {mapping}"):
         verdict = verify(conflicts, mapping)

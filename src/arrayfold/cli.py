@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arrayfold._isl import Budget
+    from arrayfold.liveness import Construction
     from arrayfold.program import Problem
 
 DEFAULT_BUDGET = 60.0
@@ -39,7 +40,9 @@ Arrays = Annotated[
 ]
 Params = Annotated[
     list[str] | None,
-    typer.Option("--param", metavar="N=64", help="Size at which numbers are shown and compared (repeatable)."),
+    typer.Option(
+        "--param", metavar="N=64", help="Size at which numbers are shown and compared (repeatable)."
+    ),
 ]
 Context = Annotated[
     str | None, typer.Option(metavar='"N >= 3"', help="What else is known of the parameters.")
@@ -54,7 +57,9 @@ BudgetSeconds = Annotated[
     float, typer.Option("--budget", metavar="SECONDS", min=0.001, help="Time that the work may take.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-PowerOfTwo = Annotated[bool, typer.Option("--power-of-two", help="Round constant moduli up to powers of two.")]
+PowerOfTwo = Annotated[
+    bool, typer.Option("--power-of-two", help="Round constant moduli up to powers of two.")
+]
 
 
 def main() -> None:
@@ -213,13 +218,12 @@ def conflicts(
 
     limit = _start(budget)
     problem = _read(file, context, live_out, temporary)
-    chosen = next((name for name in CONSTRUCTIONS if name == construction), None)
-    if chosen is None:
+    if construction not in CONSTRUCTIONS:
         raise InputError(f"there is no construction {construction!r}; known: {', '.join(CONSTRUCTIONS)}")
     values = checked_params(problem, _values(param))
     analysis = Analysis.of(problem, limit)
     names = array or analysis.foldable()
-    found = [analysis.conflicts(name, limit, chosen) for name in names]
+    found = [analysis.conflicts(name, limit, cast("Construction", construction)) for name in names]
     found = [item.at(values) for item in found] if values else found
     _print(as_json, lambda: conflicts_data(found), lambda: conflicts_report(found))
 

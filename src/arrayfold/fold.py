@@ -201,7 +201,9 @@ def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
         analysis.problem.array(name)
         if name not in foldable:
             reason = analysis.kept().get(name, "kept")
-            raise InputError(f"array {name} is {reason}", hint=f"To fold it all the same, say --temporary {name}.")
+            raise InputError(
+                f"array {name} is {reason}", hint=f"To fold it all the same, say --temporary {name}."
+            )
     return tuple(dict.fromkeys(names)) or foldable
 
 

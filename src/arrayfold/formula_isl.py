@@ -44,7 +44,9 @@ def _isl_text(formula: Formula) -> str:
                     factor += f"*{kind}({', '.join(map(_isl_text, arguments))})"
                 case _:
                     raise NotAffine(f"{formula} is not affine in the parameters")
-        words.append(f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else f"({factor})")
+        words.append(
+            f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else f"({factor})"
+        )
     return " + ".join(words) or "0"
 
 
@@ -117,9 +119,7 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     kept = [
         piece
         for k, piece in enumerate(pieces)
-        if not any(
-            domain.is_subset(_beyond(other, piece, side)) for j, other in enumerate(pieces) if j != k
-        )
+        if not any(domain.is_subset(_beyond(other, piece, side)) for j, other in enumerate(pieces) if j != k)
     ]
     return Formula.extreme(side, map(_only_aff, kept))
 

@@ -212,4 +212,3 @@ _CONSTRUCTIONS: Mapping[Construction, Callable[[Accesses, Order, isl.Map], isl.M
     "live-live": _live_live,
     "butterfly": _butterfly,
 }
-

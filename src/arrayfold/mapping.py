@@ -60,7 +60,9 @@ class Mapping:
 
     def row(self, k: int) -> Formula:
         """Row k before its modulo, a formula of the dimensions and parameters."""
-        terms = [entry * Formula.name(name) for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
+        terms = [
+            entry * Formula.name(name) for entry, name in zip(self.matrix[k], self.dimensions, strict=True)
+        ]
         return sum(terms, start=self.offset[k])
 
     def at(self, params: Values[str, int]) -> Mapping:
@@ -76,9 +78,7 @@ class Mapping:
     def address(self, cell: Sequence[int], params: Values[str, int]) -> tuple[int, ...]:
         """The address of a cell, one coordinate a row."""
         values = {**params, **dict(zip(self.dimensions, cell, strict=True))}
-        return tuple(
-            self.row(k).at(values) % modulus.at(params) for k, modulus in enumerate(self.moduli)
-        )
+        return tuple(self.row(k).at(values) % modulus.at(params) for k, modulus in enumerate(self.moduli))
 
     def linearised(self) -> Mapping:
         """The one-dimensional form `c1.x + b1*(c2.x + b2*(...)) mod b1*b2*...` of the same size.
@@ -104,7 +104,9 @@ class Mapping:
         for k, modulus in enumerate(self.moduli):
             numbers = all(entry.is_constant for entry in self.matrix[k])
             if not (modulus.is_constant and numbers and self.offset[k].is_affine):
-                raise NotAffine(f"row {k + 1} of {self} is not affine for all parameter values; fix them first")
+                raise NotAffine(
+                    f"row {k + 1} of {self} is not affine for all parameter values; fix them first"
+                )
             terms = [f"{entry}*{name}" for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
             rows.append(f"({' + '.join([*terms, str(self.offset[k])])}) mod {modulus}")
         names = sorted({name for entry in self.offset for name in entry.names()})
@@ -112,7 +114,9 @@ class Mapping:
         return isl.Map(f"[{', '.join(names)}] -> {{ {cell} -> [{', '.join(rows)}] }}")
 
     def __str__(self) -> str:
-        rows = [f"{_print_row(self, k)} mod {_parenthesised(modulus)}" for k, modulus in enumerate(self.moduli)]
+        rows = [
+            f"{_print_row(self, k)} mod {_parenthesised(modulus)}" for k, modulus in enumerate(self.moduli)
+        ]
         return f"{self.array}[{', '.join(self.dimensions)}] -> [{', '.join(rows)}]"
 
 

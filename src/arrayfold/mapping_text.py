@@ -113,7 +113,9 @@ def _read_isl_form(part: SourceText, array: Array, problem: Problem) -> StorageM
     offsets = [*padding, *part.offsets, *[part.offsets[-1]] * 2]
     whole = SourceText(f"{prefix}{part.value} }}", part.file, part.file_text, offsets)
     relation = read_isl(isl.UnionMap, whole)
-    pieces = [piece for piece in maps_of(relation) if piece.domain().get_space().is_equal(array.cells.get_space())]
+    pieces = [
+        piece for piece in maps_of(relation) if piece.domain().get_space().is_equal(array.cells.get_space())
+    ]
     if len(pieces) != 1 or not pieces[0].is_single_valued():
         raise part.error(f"expected one address for each cell of {array.name}")
     uncovered = array.cells.intersect_params(problem.context).subtract(pieces[0].domain())
@@ -140,7 +142,7 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
         raise text.error(f"unknown name {unknown[0]!r}", text.find(rf"\b{unknown[0]}\b"), hint)
     modulus = None
     match formula.terms:
-        case (((((Remainder(argument, divisor), 1),), Fraction(numerator=1, denominator=1)),)):
+        case ((((Remainder(argument, divisor), 1),), Fraction(numerator=1, denominator=1)),):
             formula, modulus = argument, divisor
         case _:
             pass

@@ -108,7 +108,9 @@ def _with_phase(times: isl.UnionMap, position: int, phase: int) -> isl.UnionMap:
     """The times with one more dimension, fixed to the phase."""
     total = isl.UnionMap.empty(times.get_space())
     for part in maps_of(times):
-        wider = part.insert_dims(isl.dim_type.out, position, 1).fix_val(isl.dim_type.out, position, isl.Val(phase))
+        wider = part.insert_dims(isl.dim_type.out, position, 1).fix_val(
+            isl.dim_type.out, position, isl.Val(phase)
+        )
         total = total.union(isl.UnionMap.from_map(wider))
     return total
 
@@ -146,7 +148,9 @@ def _happens_before_order(program: Program) -> Order:
     for part in maps_of(relation.apply_domain(coordinates).apply_range(coordinates)):
         on_times = on_times.union(part)
     across = on_times.add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
-    inside = isl.Map.identity(space.map_from_set()).add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
+    inside = (
+        isl.Map.identity(space.map_from_set()).add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
+    )
     inside = inside.order_lt(isl.dim_type.in_, phase, isl.dim_type.out, phase)
     before = across.union(inside).coalesce()
     notes = () if is_exact else ("happens_before has no exact closure and is used as given",)
@@ -158,4 +162,3 @@ def _happens_before_order(program: Program) -> Order:
         is_swept=False,
         notes=notes,
     )
-

@@ -55,7 +55,8 @@ class Counterexample:
         first, second = (f"{self.array}[{', '.join(map(str, cell))}]" for cell in self.cells)
         where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
         address = ", ".join(map(str, self.address))
-        return f"{'At ' + where + ', ' if where else ''}{first} and {second} conflict and share address [{address}]"
+        prefix = f"At {where}, " if where else ""
+        return f"{prefix}{first} and {second} conflict and share address [{address}]"
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,8 @@ def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
 
 def _check_shape(conflicts: Conflicts, mapping: Mapping) -> None:
     if len(mapping.dimensions) != conflicts.array.rank:
-        raise InputError(
-            f"the mapping takes {len(mapping.dimensions)} indices, but {conflicts.name} has {conflicts.array.rank}"
-        )
+        found, expected = len(mapping.dimensions), conflicts.array.rank
+        raise InputError(f"the mapping takes {found} indices, but {conflicts.name} has {expected}")
     known = set(_names(conflicts.context))
     for modulus in mapping.moduli:
         if modulus.names() - known:
@@ -203,7 +203,8 @@ def _describe(mapping: Mapping, k: int, wraps: int | None) -> str:
     if wraps is None:
         return f"cells that agree in row {k + 1} differ by a multiple of {mapping.moduli[k]} in {row}"
     if wraps == 0:
-        return f"conflicting cells differ by less than {mapping.moduli[k]} in {row}, so row {k + 1} wraps none together"
+        apart = f"conflicting cells differ by less than {mapping.moduli[k]} in {row}"
+        return f"{apart}, so row {k + 1} wraps none together"
     return (
         f"conflicting cells differ by less than {wraps + 1} times {mapping.moduli[k]} in {row}; "
         f"all {2 * wraps + 1} multiples were checked"
@@ -259,7 +260,9 @@ def _verify_relation(conflicts: Conflicts, mapping: AnyMapping) -> Verdict:
     pairs = conflicts.pairs.intersect_params(conflicts.context)
     uncovered = pairs.domain().subtract(mapping.relation.domain())
     if not uncovered.is_empty():
-        raise IncompleteMapping(f"the mapping gives no address to {uncovered.sample_point()}, which conflicts")
+        raise IncompleteMapping(
+            f"the mapping gives no address to {uncovered.sample_point()}, which conflicts"
+        )
     collisions = find_collisions(pairs, mapping.relation)
     if collisions.is_empty():
         step = "no pair of conflicting cells has equal images"

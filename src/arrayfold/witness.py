@@ -27,7 +27,9 @@ class Clobber:
     may: bool
 
     def __str__(self) -> str:
-        source = f"{self.writer} writes {self.cell}" if self.writer else f"{self.cell} holds a value from before"
+        source = (
+            f"{self.writer} writes {self.cell}" if self.writer else f"{self.cell} holds a value from before"
+        )
         use = f"{self.reader} reads {self.cell}" if self.reader else f"{self.cell} is needed afterwards"
         may = "may overwrite" if self.may else "overwrites"
         return f"{source}; {self.overwriter} {may} it by writing {self.by_cell}; then {use}"

@@ -7,10 +7,6 @@ import itertools
 import islpy as isl
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
-from reference import is_valid, modular_address, partial_conflicts
-from test_paper_programs import pairs_at
-from test_partial_orders import doall_after
 
 from arrayfold._isl import fix_parameters, maps_of, points
 from arrayfold.bounds import find_lower_bound
@@ -24,6 +20,10 @@ from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Program
 from arrayfold.verify import Counterexample, Proof, Undecided, verify
+from random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
+from reference import is_valid, modular_address, partial_conflicts
+from test_paper_programs import pairs_at
+from test_partial_orders import doall_after
 
 
 def analysed(program: RandomProgram) -> Analysis:
@@ -56,7 +56,7 @@ def test_conflicts_with_ties(program: RandomProgram) -> None:
         conflicts = analysis.conflicts(name)
         for n in all_sizes():
             trace, times = program.trace(n), program.times(n)
-            live_in = {x for x in points_of_live_in(analysis, name, n)}
+            live_in = set(points_of_live_in(analysis, name, n))
             before = doall_after(trace, lambda instance, times=times: times[instance])
             expected = partial_conflicts(trace, name, before)
             found = pairs_at(conflicts, {"N": n})

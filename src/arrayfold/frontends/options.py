@@ -14,7 +14,11 @@ from arrayfold.program import Array, Problem, Program, find_array
 
 
 def apply_options(
-    problem: Problem, *, context: str | None = None, live_out: str | None = None, temporary: Sequence[str] = ()
+    problem: Problem,
+    *,
+    context: str | None = None,
+    live_out: str | None = None,
+    temporary: Sequence[str] = (),
 ) -> Problem:
     """The problem with the context narrowed, and for programs with more live-out cells and temporaries."""
     if context:

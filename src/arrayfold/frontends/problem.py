@@ -36,7 +36,9 @@ def _check_keys(problem: ProblemText) -> None:
     if given:
         for key in problem.values:
             if key not in _OF_CONFLICTS:
-                raise problem.error(f"{key!r} belongs to a program, but this file gives {given[0]} instead", key)
+                raise problem.error(
+                    f"{key!r} belongs to a program, but this file gives {given[0]} instead", key
+                )
     elif "domain" not in problem.values:
         hint = "A program needs domain, write and schedule; without a program give conflicts or differences."
         raise problem.error("there is neither a domain nor conflicts nor differences", None, hint)

@@ -10,7 +10,7 @@ from typing import Any
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, parameter_names
+from arrayfold._isl import is_bounded, parameter_names, tuple_name
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
 from arrayfold.frontends.toml_text import read_toml
@@ -86,20 +86,24 @@ class ProblemParts:
         pattern = rf"\b{re.escape(tuple_name)}\s*\[" if tuple_name else r"\{"
         return text.error(message, text.find(pattern), hint)
 
-    def check_statement(self, key: str, name: str | None, found: int, domains: Mapping[str, isl.Set]) -> isl.Set:
+    def check_statement(
+        self, key: str, name: str | None, found: int, domains: Mapping[str, isl.Set]
+    ) -> isl.Set:
         """The domain of a statement that a key mentions with so many iterators."""
         if name is None or name not in domains:
             message = f"statement {name or '(unnamed)'} in {key} does not occur in the domain"
             raise self.error(message, key, name, did_you_mean(name or "", domains))
         expected = domains[name].dim(isl.dim_type.set)
         if found != expected:
-            message = f"statement {name} has {counted(expected, 'iterator')} in the domain, but {found} in {key}"
+            message = (
+                f"statement {name} has {counted(expected, 'iterator')} in the domain, but {found} in {key}"
+            )
             raise self.error(message, key, name)
         return domains[name]
 
     def note_rank(self, key: str, cells: isl.Set, ranks: dict[str, int]) -> str:
         """The array that the cells belong to, after its rank was compared with earlier uses."""
-        name, found = cells.get_tuple_name(), cells.dim(isl.dim_type.set)
+        name, found = tuple_name(cells), cells.dim(isl.dim_type.set)
         if name is None:
             raise self.error(f"cells in {key} need an array name, as in A[i, j]", key, None)
         if ranks.setdefault(name, found) != found:

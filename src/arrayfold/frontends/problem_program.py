@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, maps_of, sets_of
+from arrayfold._isl import is_bounded, maps_of, sets_of, tuple_name
 from arrayfold.frontends.problem_parts import ProblemParts, counted, did_you_mean
 from arrayfold.program import Access, Array, Parallelism, Program, Statement
 
@@ -18,7 +18,9 @@ def build_program(parts: ProblemParts) -> Program:
     """The program, after every name, rank and bound was checked."""
     domains = _domains(parts)
     ranks = _array_ranks(parts, domains)
-    statements = tuple(Statement(name, domain, _accesses(parts, name, domain)) for name, domain in domains.items())
+    statements = tuple(
+        Statement(name, domain, _accesses(parts, name, domain)) for name, domain in domains.items()
+    )
     touched = isl.UnionSet.empty(parts.context.get_space())
     for statement in statements:
         for access in statement.accesses:
@@ -47,7 +49,7 @@ def build_program(parts: ProblemParts) -> Program:
 def _domains(parts: ProblemParts) -> dict[str, isl.Set]:
     domains: dict[str, isl.Set] = {}
     for domain in sets_of(parts.set("domain")):
-        name = domain.get_tuple_name()
+        name = tuple_name(domain)
         if name is None:
             raise parts.error("instances need a statement name, as in { S[i] : ... }", "domain", None)
         if name in domains:
@@ -133,7 +135,8 @@ def _schedule(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.
             message = f"the schedule does not say when {name} runs, for example {missing.sample_point()}"
             raise parts.error(message, "schedule", name if name in depths else None)
         if depths[name] != depth:
-            message = f"times differ in length: that of {name} has {counted(depths[name], 'dimension')}, others have {depth}"
+            own = counted(depths[name], "dimension")
+            message = f"times differ in length: that of {name} has {own}, others have {depth}"
             raise parts.error(message, "schedule", name, "Pad the shorter ones with zeros.")
     return schedule.coalesce(), depth
 
@@ -142,7 +145,9 @@ def _happens_before(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.
     before = isl.UnionMap.empty(parts.context.get_space())
     for relation in maps_of(parts.map("happens_before")):
         ends = [
-            parts.check_statement("happens_before", relation.get_tuple_name(side), relation.dim(side), domains)
+            parts.check_statement(
+                "happens_before", relation.get_tuple_name(side), relation.dim(side), domains
+            )
             for side in (isl.dim_type.in_, isl.dim_type.out)
         ]
         clipped = relation.intersect_domain(ends[0]).intersect_range(ends[1])

@@ -75,7 +75,9 @@ def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int], reque
     return _mapping(conflicts, order, [moduli[axis] for axis in order], request)
 
 
-def _mapping(conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula], request: Request) -> Mapping:
+def _mapping(
+    conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula], request: Request
+) -> Mapping:
     rank = conflicts.array.rank
     rows = [[int(axis == k) for k in range(rank)] for axis in order]
     if request.power_of_two:

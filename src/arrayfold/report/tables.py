@@ -80,7 +80,9 @@ def _bound_text(bound: LowerBound, params: Mapping[str, int] | None) -> str:
     value = bound.at(params) if params is not None else None
     if bound.formula is None:
         return "unknown" if value is None else f"{value:,}"
-    return str(bound.formula) if value is None or bound.formula.is_constant else f"{bound.formula} = {value:,}"
+    return (
+        str(bound.formula) if value is None or bound.formula.is_constant else f"{bound.formula} = {value:,}"
+    )
 
 
 # ---------------------------------------------------------------- compare
@@ -134,7 +136,8 @@ def _check_text(item: Checked) -> Text:
         if item.clobber:
             text.append(f"{item.clobber}.\n")
     if item.smaller and item.smaller.mapping:
-        text.append(f"Smaller: {item.smaller.mapping} needs {item.smaller.mapping.size} cells ({item.smaller.method}).\n")
+        smaller = item.smaller.mapping
+        text.append(f"Smaller: {smaller} needs {smaller.size} cells ({item.smaller.method}).\n")
     elif item.shrunk:
         text.append(f"Looser than needed: {item.shrunk} is valid too and needs {item.shrunk.size} cells.\n")
     return text

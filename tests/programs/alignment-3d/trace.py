@@ -7,7 +7,7 @@ import itertools
 from reference import Instance, Trace
 
 
-def trace(I: int, J: int, K: int) -> Trace:  # noqa: E741, N803
+def trace(I: int, J: int, K: int) -> Trace:  # noqa: E741
     instances: list[Instance] = []
     for i, j, k in itertools.product(range(1, I + 1), range(1, J + 1), range(1, K + 1)):
         if 1 in (i, j, k):

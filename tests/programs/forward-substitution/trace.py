@@ -10,7 +10,6 @@ def trace(N: int) -> Trace:
     for i in range(N):
         y = ("y", (i,))
         instances.append(Instance("S0", (i,), (("b", (i,)),), (y,)))
-        for j in range(i):
-            instances.append(Instance("S1", (i, j), (("L", (i, j)), y, ("y", (j,))), (y,)))
+        instances += [Instance("S1", (i, j), (("L", (i, j)), y, ("y", (j,))), (y,)) for j in range(i)]
         instances.append(Instance("S2", (i,), (("L", (i, i)), y), (y,)))
     return Trace(instances, frozenset(("y", (i,)) for i in range(N)))

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from reference import Instance, Trace
 
-
 _STEPS = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 def trace(B: int) -> Trace:
-    tile = [
-        (t, i, j)
-        for t in range(B)
-        for i in range(-t, B - t)
-        for j in range(-t - i, B - t - i)
-    ]
+    tile = [(t, i, j) for t in range(B) for i in range(-t, B - t) for j in range(-t - i, B - t - i)]
     inside = set(tile)
     instances = [
         Instance(

@@ -23,6 +23,6 @@ def trace(N: int) -> Trace:
 
 
 def _neighbours(place: tuple[int, ...], size: int) -> list[tuple[int, ...]]:
-    steps = [step for step in itertools.product((-1, 0, 1), repeat=3)]
+    steps = list(itertools.product((-1, 0, 1), repeat=3))
     moved = [tuple(a + b for a, b in zip(place, step, strict=True)) for step in steps]
     return [near for near in moved if all(0 <= a < size for a in near)]

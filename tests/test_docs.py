@@ -1,0 +1,70 @@
+"""What README and docs show is what the tool prints today. `--update-golden` rewrites the outputs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from command import run
+
+PAGES = [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+Capture = pytest.CaptureFixture[str]
+
+
+def without_times(text: str) -> str:
+    text = re.sub(r"\d+\.\d+ ms", "1.0 ms", text)
+    text = re.sub(r'"seconds": [\d.e-]+', '"seconds": 0.01', text)
+    return "\n".join(re.sub(r" {2,}", "  ", line.rstrip()) for line in text.strip().splitlines())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_commands_print_what_the_page_shows(
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, update_golden: bool
+) -> None:
+    def fresh(block: re.Match[str]) -> str:
+        shown: list[str] = []
+        for line in block[1].splitlines():
+            if line.startswith("$ arrayfold "):
+                run(monkeypatch, *shlex.split(line.removeprefix("$ arrayfold ")))
+                output, errors = capsys.readouterr()
+                printed = "\n".join(text.rstrip() for text in (output + errors).strip().splitlines())
+                shown += [line, printed] if printed else [line]
+            elif line.startswith("$"):
+                shown.append(line)
+        return "```console\n" + "\n".join(shown) + "\n```"
+
+    text = page.read_text()
+    renewed = BLOCK.sub(fresh, text)
+    if update_golden:
+        page.write_text(renewed)
+    assert without_times(page.read_text()) == without_times(renewed)
+
+
+def test_figures_are_what_the_script_draws() -> None:
+    spec = importlib.util.spec_from_file_location("draw", "docs/figures/draw.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, drawing in module.figures().items():
+        assert (Path("docs/figures") / name).read_text() == drawing
+
+
+def test_every_method_and_command_has_a_page() -> None:
+    from arrayfold import cli
+    from arrayfold.methods import METHODS
+
+    commands = {command.callback.__name__ for command in cli.app.registered_commands if not command.hidden}
+    assert {path.stem for path in Path("docs/commands").glob("*.md")} == commands
+    assert {path.stem for path in Path("docs/methods").glob("*.md")} == {*METHODS, "auto"}
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page}: {target}"
