@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from command import run
 
 PAGES = [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from arrayfold import bounds
+from arrayfold._isl import Budget
+from arrayfold.bounds import find_lower_bound
+from arrayfold.errors import BudgetExceeded
+from arrayfold.fold import Analysis, fold
+from arrayfold.formula_text import read_formula
+from arrayfold.frontends import read
+from arrayfold.frontends.problem import read_problem
+from conftest import PaperProgram
+
+
+def test_this_set_up_counts() -> None:
+    assert bounds.can_count()
+
+
+def test_counting_at_a_size_without_barvinok(
+    paper_program: PaperProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    analysis = Analysis.of(read(paper_program.file))
+    params = paper_program.expected["sizes"][0]
+    for name in paper_program.expected["arrays"]:
+        bound = find_lower_bound(analysis.conflicts(name))
+        assert bound.formula is None
+        assert bound.at(params) == paper_program.trace(**params).most_live(name)
+
+
+def test_minimality_at_a_size_without_barvinok(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    assert fold(read("examples/two-writes.toml"), params={"N": 5})["x"].is_optimal
+    assert not fold(read("examples/two-writes.toml"))["x"].is_optimal
+
+
+def test_too_many_cells_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    monkeypatch.setattr(bounds, "_MOST_COUNTED", 10)
+    conflicts = Analysis.of(read("examples/jacobi-1d.toml")).conflicts("A")
+    assert find_lower_bound(conflicts).at({"n": 9}) is None
+
+
+def test_cells_that_all_conflict_are_a_bound_without_a_program() -> None:
+    conflicts = Analysis.of(read("examples/reverse-l.toml")).conflicts("A")
+    assert find_lower_bound(conflicts).formula == read_formula("4*N - 4")
+    differences = Analysis.of(read("examples/blur-differences.toml")).conflicts("blurx")
+    assert find_lower_bound(differences).formula is None
+
+
+def test_live_in_cells_count_at_the_start() -> None:
+    problem = read_problem(
+        "in.toml",
+        'context = "[N] -> { : N >= 1 }"\ndomain = "[N] -> { S[i] : 0 <= i < N }"\n'
+        'write = "{ S[i] -> B[i] }"\nread = "{ S[i] -> A[i] }"\nschedule = "{ S[i] -> [i] }"\n'
+        'temporary = ["A"]',
+    )
+    folded = fold(problem)["A"]
+    assert folded.size == folded.lower_bound.formula == read_formula("N")
+
+
+def test_where_a_formula_holds_is_said() -> None:
+    bound = find_lower_bound(Analysis.of(read("examples/occupancy-stencil.toml")).conflicts("A"))
+    assert bound.formula == read_formula("n + 2")
+    assert bound.when is not None
+    assert bound.at({"m": 2, "n": 4}) == 5
+
+
+def test_a_budget_stops_isl_and_leaves_it_usable() -> None:
+    def long_work() -> None:
+        with Budget(0.0001).limit("work"):
+            for size in range(10_000):
+                isl.Set(f"[N] -> {{ [i, j] : 0 <= i < j < N + {size} }}").subtract(isl.Set("{ [i, i] }"))
+
+    with pytest.raises(BudgetExceeded):
+        long_work()
+    assert not isl.Set("{ [i] : i = 1 }").is_empty()
+
+
+def test_without_time_there_is_no_bound_but_an_answer() -> None:
+    conflicts = Analysis.of(read("examples/lbm-d3q27.toml")).conflicts("A")
+    bound = find_lower_bound(conflicts, Budget(0.001))
+    assert bound.formula is None

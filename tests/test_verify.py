@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import pytest
+
+from arrayfold.fold import Analysis, fold
+from arrayfold.formula import Formula
+from arrayfold.frontends import read
+from arrayfold.frontends.problem import read_problem
+from arrayfold.mapping import Mapping
+from arrayfold.mapping_text import read_mappings
+from arrayfold.verify import Counterexample, Proof, Undecided, verify
+from arrayfold.witness import find_clobber
+from test_paper_programs import pairs_at
+
+# Mappings that papers print, on the programs corrected as docs/references.md says.
+VALID = [
+    ("jacobi-1d", "A[i, j] -> [(j - i) mod (n + 1)]"),
+    ("jacobi-1d", "A[i, j] -> [(n*i + j) mod (n + 1)]"),
+    ("jacobi-1d-forall", "A[i, j] -> [j]"),
+    ("jacobi-1d-doall", "A[i, j] -> [i mod 2, j]"),
+    ("produce-consume", "A[t, i] -> [(i - t) mod (2*N - 1)]"),
+    ("blur-interleaved", "blurx[y, x] -> [(2*x - y) mod (2*N + 1)]"),
+    ("blur-tiled", "blurx[x, y] -> [(y - 2*x) mod (3*B - 2)]"),
+    ("unsharp-tiled", "A[x, y] -> [(y - 4*x) mod (5*B - 4)]"),
+    ("lbm-d2q9", "A[t, i, j] -> [(i - 2*t) mod (N + 2), j mod N]"),
+    ("lbm-d2q9", "A[t, i, j] -> [(i - t) mod (N + 1), (j - t) mod (N + 1)]"),
+    ("lbm-d3q19", "A[t, i, j, k] -> [k mod N, (i - t) mod (N + 1), (j - t) mod (N + 1)]"),
+    ("diamond-tile", "A[tt, ii] -> [(tt - 3*ii) mod (6*B - 5)]"),
+    ("diamond-tile", "A[tt, ii] -> [tt mod 2, ii mod (2*B - 1)]"),
+    ("parallelogram-tile", "A[tt, i] -> [(tt - i) mod (3*B - 2)]"),
+    ("hexagon-tile", "A[tt, ii] -> [(3*ii - tt) mod (9*B - 8)]"),
+    ("heat-2d-tiled", "A[t, i, j] -> [j mod (2*B - 1), (i - t) mod (3*B - 2)]"),
+    ("reverse-l", "A[x, y] -> [y mod 2, (x - y) mod (2*N - 1)]"),
+    ("reverse-l", "A[x, y] -> [(3*x - 2*y) mod (5*N - 4)]"),
+    ("stencil-1d-5point", "A[t, i] -> [(i - 2*t) mod (N + 2)]"),
+]
+
+INVALID = [
+    ("reverse-l", "A[x, y] -> [(2*x - y) mod (4*N - 2)]"),
+    ("lbm-d3q19", "A[t, i, j, k] -> [j mod N, (i - t) mod (N + 1), (k - t) mod (N + 1)]"),
+    ("jacobi-1d-doall", "A[i, j] -> [(j - i) mod (n + 1)]"),
+    ("jacobi-1d", "A[i, j] -> [(i + j) mod (n + 1)]"),
+    ("blur-tiled", "blurx[x, y] -> [x mod 3, y]"),
+]
+
+
+def judged(file: str, text: str) -> tuple[Mapping, object, object]:
+    problem = read(f"examples/{file}.toml")
+    (mapping,) = read_mappings(text, problem)
+    assert isinstance(mapping, Mapping)
+    conflicts = Analysis.of(problem).conflicts(mapping.array)
+    return mapping, conflicts, verify(conflicts, mapping)
+
+
+@pytest.mark.parametrize(("file", "text"), VALID)
+def test_published_mappings_are_proved(file: str, text: str) -> None:
+    _, _, verdict = judged(file, text)
+    assert isinstance(verdict, Proof)
+    assert verdict.steps
+
+
+@pytest.mark.parametrize(("file", "text"), INVALID)
+def test_misprints_are_refuted(file: str, text: str) -> None:
+    mapping, conflicts, verdict = judged(file, text)
+    assert isinstance(verdict, Counterexample)
+    first, second = verdict.cells
+    assert (first, second) in pairs_at(conflicts, dict(verdict.params))  # type: ignore[arg-type]
+    assert mapping.address(first, verdict.params) == mapping.address(second, verdict.params)
+
+
+TIGHT = [
+    ("jacobi-1d", "A[i, j] -> [(j - i) mod (n + 1)]"),
+    ("produce-consume", "A[t, i] -> [(i - t) mod (2*N - 1)]"),
+    ("blur-interleaved", "blurx[y, x] -> [(2*x - y) mod (2*N + 1)]"),
+    ("blur-tiled", "blurx[x, y] -> [(y - 2*x) mod (3*B - 2)]"),
+    ("parallelogram-tile", "A[tt, i] -> [(tt - i) mod (3*B - 2)]"),
+]
+
+
+@pytest.mark.parametrize(("file", "text"), TIGHT)
+def test_a_smaller_modulus_of_a_tight_mapping_is_refuted(file: str, text: str) -> None:
+    mapping, conflicts, verdict = judged(file, text)
+    assert isinstance(verdict, Proof)
+    smaller = Mapping(
+        mapping.array,
+        mapping.dimensions,
+        mapping.matrix,
+        mapping.offset,
+        (mapping.moduli[0] - 1,),
+    )
+    assert isinstance(verify(conflicts, smaller), Counterexample)  # type: ignore[arg-type]
+
+
+def test_parameters_that_cannot_be_compared_are_undecided_or_relaxed() -> None:
+    problem = read_problem(
+        "two.toml",
+        'context = "[N, M] -> { : N >= 2 and M >= 2 }"\n'
+        'array = "[N, M] -> { A[i, j] : 0 <= i < N and 0 <= j < 2 }"\n'
+        'conflicts = "[N, M] -> { A[i, j] -> A[k, l] : 0 <= i, k < N and 0 <= j, l < 2 }"',
+    )
+    conflicts = Analysis.of(problem).conflicts("A")
+    (refuted,) = read_mappings("A[i, j] -> [i mod M, j]", problem)
+    assert isinstance(verify(conflicts, refuted), Counterexample)
+    (relaxed,) = read_mappings("A[i, j] -> [i mod M, i mod N, j]", problem)
+    assert isinstance(verify(conflicts, relaxed), Proof)
+    (too_hard,) = read_mappings("A[i, j] -> [(i + N*j) mod (2*N + M*M)]", problem)
+    assert isinstance(verify(conflicts, too_hard), Undecided)
+
+
+def test_no_conflict_needs_one_cell() -> None:
+    problem = read_problem("none.toml", 'array = "{ A[i] : 0 <= i < 9 }"\ndifferences = "{ A[i] : false }"')
+    folded = fold(problem)["A"]
+    assert folded.size == Formula.constant(1)
+    assert "nothing conflicts" in str(folded.proof)
+
+
+def test_the_story_of_a_value_needed_afterwards() -> None:
+    problem = read("examples/blur-tiled.toml")
+    analysis = Analysis.of(problem)
+    (mapping,) = read_mappings("blurx[x, y] -> [y]", problem)
+    verdict = verify(analysis.conflicts("blurx"), mapping)
+    assert isinstance(verdict, Counterexample)
+    assert analysis.liveness is not None
+    story = str(find_clobber(analysis.liveness, verdict))
+    assert "is needed afterwards" in story
+
+
+def test_the_story_of_a_value_from_before() -> None:
+    problem = read_problem(
+        "in.toml",
+        'domain = "{ S[i] : 0 <= i < 4 }"\nwrite = "{ S[i] -> A[i] }"\nread = "{ S[i] -> A[i + 1] }"\n'
+        'schedule = "{ S[i] -> [i] }"\ntemporary = ["A"]',
+    )
+    analysis = Analysis.of(problem)
+    (mapping,) = read_mappings("A[i] -> [i mod 2]", problem)
+    verdict = verify(analysis.conflicts("A"), mapping)
+    assert isinstance(verdict, Counterexample)
+    assert analysis.liveness is not None
+    assert "holds a value from before" in str(find_clobber(analysis.liveness, verdict))
