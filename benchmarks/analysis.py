@@ -24,7 +24,7 @@ from arrayfold.frontends import read
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import verify
 
-STAGES = ("read", "order", "conflicts", "methods", "proof", "bound")
+STAGES: tuple[str, ...] = ("read", "order", "conflicts", "methods", "proof", "bound")
 
 
 def measure(work: Callable[[], object], repeat: int) -> float:

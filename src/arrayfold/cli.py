@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arrayfold._isl import Budget
-    from arrayfold.liveness import Construction
     from arrayfold.program import Problem
 
 DEFAULT_BUDGET = 60.0
@@ -223,7 +222,7 @@ def conflicts(
     values = checked_params(problem, _values(param))
     analysis = Analysis.of(problem, limit)
     names = array or analysis.foldable()
-    found = [analysis.conflicts(name, limit, cast("Construction", construction)) for name in names]
+    found = [analysis.conflicts(name, limit, construction) for name in names]
     found = [item.at(values) for item in found] if values else found
     _print(as_json, lambda: conflicts_data(found), lambda: conflicts_report(found))
 
