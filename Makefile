@@ -3,6 +3,8 @@ UV_VERSION := 0.13.7
 UV := .tools/bin/uv
 BIN := .venv/bin
 READY := .venv/.ready
+SYNC := $(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
+ITSELF := $(UV) pip install --quiet --python .venv --no-deps --editable .
 
 .PHONY: demo test lint bench docs lock clean
 
@@ -31,10 +33,11 @@ lock: $(UV)  ## renew requirements.lock after a change of pyproject.toml
 $(UV):
 	python3 -m pip install --quiet --disable-pip-version-check --target .tools "uv==$(UV_VERSION)"
 
+# uv brings its own certificates; behind a proxy with a certificate of its own the system's are needed.
 $(READY): requirements.lock pyproject.toml | $(UV)
 	$(UV) venv --quiet --allow-existing --python ">=3.11" .venv
-	$(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
-	$(UV) pip install --quiet --python .venv --no-deps --editable .
+	$(SYNC) || UV_SYSTEM_CERTS=true $(SYNC)
+	$(ITSELF) || UV_SYSTEM_CERTS=true $(ITSELF)
 	touch $(READY)
 
 clean:
