@@ -4,7 +4,7 @@ UV := .tools/bin/uv
 BIN := .venv/bin
 READY := .venv/.ready
 SYNC := $(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
-ITSELF := $(UV) pip install --quiet --python .venv --no-deps --editable .
+ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 
 .PHONY: demo test lint bench docs lock clean
 

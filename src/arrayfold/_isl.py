@@ -265,17 +265,20 @@ def large_parameters(context: isl.Set, scale: int = 10**6) -> dict[str, int]:
     {'N': 1000000, 'B': 8}
     """
     where = context.params()
-    for k, name in enumerate(parameter_names(where)):
+    names = parameter_names(where)
+    for k, name in enumerate(names):
         for least in (scale + 1000 * k, scale, scale // 100, scale // 10_000):
             grown = where.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {least} }}"))
             if not grown.is_empty():
                 where = grown
                 break
         else:
-            largest = _parameters_as_dimensions(where).dim_max_val(k)
+            position = parameter_names(where).index(name)
+            largest = _parameters_as_dimensions(where).dim_max_val(position)
             if largest.is_int():
                 where = where.intersect(fix_parameters({name: largest.to_python()}))
-    return smallest_parameters(where)
+    found = smallest_parameters(where)
+    return {name: found[name] for name in names}
 
 
 # ---------------------------------------------------------------- sets, bounds

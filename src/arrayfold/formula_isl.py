@@ -18,7 +18,7 @@ def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
     >>> to_pw_aff(Formula.name("N") * 2 + 1)
     PwAff("[N] -> { [(1 + 2N)] }")
     >>> to_pw_aff(Formula.name("N"), isl.Set("{ A[i] }").get_space())
-    PwAff("[N] -> { A[i0] -> [(N)] }")
+    PwAff("[N] -> { A[dimension_0] -> [(N)] }")
     """
     domain = ""
     if cells is not None:
