@@ -28,6 +28,7 @@ FLOW = [
     "witness",
     "bounds",
     "methods",
+    "searches",
     "choose",
     "fold",
     "compare",

@@ -11,7 +11,6 @@ from arrayfold.methods import METHODS, Request
 
 HERE = Path(__file__).parent
 CELL = 26
-COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#72b7b2")
 STYLE = "font-family:system-ui,sans-serif;font-size:13px;fill:#666"
 
 
@@ -32,27 +31,29 @@ def square(x: float, y: float, colour: str, opacity: float = 1.0, border: str = 
 
 
 def draw_fold() -> str:
-    """The blur example before and after: cells of one colour share a row of the folded array."""
+    """The blur example before and after: cells of one colour share an address."""
     size = 8
     result = af.fold(af.read("examples/blur-interleaved.toml"), params={"N": size})["blurx"]
     assert result.conflicts.moments is not None
     moment = result.conflicts.moments.intersect_params(fix_parameters({"N": size}))
     live = {p[-2:] for p in points(moment.wrap()) if p[1:4] == (4, 3, 0)}
+    cells = result.size.at({"N": size})
+    colours = [f"hsl({360 * k // cells}, 65%, {62 if k % 2 else 48}%)" for k in range(cells)]
     parts = [text(20, 22, f"blurx: {size} × {size} cells, live ones outlined")]
     for y in range(size):
         for x in range(size):
-            row = result.mapping.address((y, x), {"N": size})[0]
+            (address,) = result.mapping.address((y, x), {"N": size})
             is_live = (y, x) in live
             border = "#111" if is_live else "#888"
-            parts.append(square(20 + x * CELL, 34 + y * CELL, COLOURS[row], 1 if is_live else 0.3, border))
+            opacity = 1 if is_live else 0.35
+            parts.append(square(20 + x * CELL, 34 + y * CELL, colours[address], opacity, border))
     left = 20 + size * CELL + 70
     parts.append(text(left - 52, 34 + 4 * CELL, "→"))
-    parts.append(text(left, 22, f"folded: {result.size} = {result.size.at({'N': size})} cells"))
-    for row in range(3):
-        parts += [square(left + x * CELL, 34 + row * CELL, COLOURS[row]) for x in range(size)]
-    parts.append(text(left, 34 + 4 * CELL, f"{result.mapping}".replace(">", "&gt;")))
-    parts.append(text(left, 34 + 5 * CELL, f"at least {result.lower_bound.formula} cells are live at once"))
-    return svg(left + size * CELL + 90, 50 + size * CELL, parts)
+    parts.append(text(left, 22, f"folded: {result.size} = {cells} cells"))
+    parts += [square(left + k * CELL, 34, colours[k]) for k in range(cells)]
+    parts.append(text(left, 34 + 3 * CELL, f"{result.mapping}".replace(">", "&gt;")))
+    parts.append(text(left, 34 + 4 * CELL, f"{result.lower_bound.formula} cells are live at once: minimal"))
+    return svg(left + cells * CELL + 20, 50 + size * CELL, parts)
 
 
 def draw_differences(file: str, name: str, params: dict[str, int], title: str) -> str:

@@ -3,9 +3,9 @@
 >>> import arrayfold as af
 >>> result = af.fold(af.read("examples/blur-interleaved.toml"), params={"N": 1024})
 >>> print(result["blurx"].mapping)
-blurx[y, x] -> [y mod 3, x mod N]
+blurx[y, x] -> [(y - 2*x) mod (2*N + 1)]
 >>> result["blurx"].size, result["blurx"].lower_bound.formula
-(3*N, 2*N + 1)
+(2*N + 1, 2*N + 1)
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from arrayfold.conflicts import Conflicts
@@ -31,12 +31,21 @@ class Candidate:
 
 def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
     """The smallest proved mapping that one method finds, or the reason why it finds none."""
+    return _smallest_proved(method, METHODS[method].find, conflicts, request)
+
+
+def _smallest_proved(
+    method: str,
+    find: Callable[[Conflicts, Request], Sequence[Mapping]],
+    conflicts: Conflicts,
+    request: Request,
+) -> Candidate:
     start = time.perf_counter()
     best: tuple[Mapping, Verdict] | None = None
     reason = "the method proposed nothing"
     try:
         with request.budget.limit(f"method {method} on {conflicts.name}"):
-            for mapping in METHODS[method].find(conflicts, request):
+            for mapping in find(conflicts, request):
                 verdict = verify(conflicts, mapping)
                 if not isinstance(verdict, Proof):
                     reason = str(verdict)
@@ -51,9 +60,13 @@ def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
 
 
 def ask_all(conflicts: Conflicts, request: Request) -> Iterator[Candidate]:
-    """What every method finds, in the order of the table."""
+    """What every method finds, in the order of the table, and then what the searches of `auto` find."""
+    from arrayfold.searches import SEARCHES
+
     for method in METHODS:
         yield ask(method, conflicts, request)
+    for search in SEARCHES:
+        yield _smallest_proved("auto", search, conflicts, request)
 
 
 def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:

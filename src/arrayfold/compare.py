@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arrayfold._isl import Budget
 from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.choose import Candidate, ask
+from arrayfold.choose import Candidate, ask, choose
 from arrayfold.conflicts import Conflicts
+from arrayfold.errors import NothingProved
 from arrayfold.fold import Analysis, Progress, checked_params, chosen_arrays
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Problem
@@ -46,7 +48,18 @@ def compare(
         for method in METHODS:
             progress(f"{name}: {method}")
             candidates.append(ask(method, conflicts, request))
+        progress(f"{name}: auto")
+        candidates.append(_best_of_all(conflicts, request))
         compared.append(
             ComparedArray(conflicts, tuple(candidates), find_lower_bound(conflicts, budget), values)
         )
     return compared
+
+
+def _best_of_all(conflicts: Conflicts, request: Request) -> Candidate:
+    start = time.perf_counter()
+    try:
+        best = choose("auto", conflicts, request)
+    except NothingProved as error:
+        return Candidate("auto", None, None, time.perf_counter() - start, str(error))
+    return replace(best, method="auto", seconds=time.perf_counter() - start)
