@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from arrayfold import bounds
-from arrayfold._isl import Budget
+from arrayfold._budget import Budget
 from arrayfold.bounds import find_lower_bound
 from arrayfold.errors import BudgetExceeded
 from arrayfold.fold import Analysis, fold

@@ -1,154 +1,11 @@
-"""The only home of islpy's quirks: reading text, budgets, bounds of parametric sets, counting."""
+"""The only home of islpy's quirks: parameters, points, bounds of parametric sets."""
 
 from __future__ import annotations
 
-import os
-import re
-import tempfile
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import islpy as isl
-
-from arrayfold._text import SourceText
-from arrayfold.errors import BudgetExceeded, InputError, IslFailure, NotAffine
-
-_OPERATIONS_PER_SECOND = 4_000_000
-
-Readable = TypeVar("Readable", isl.Set, isl.UnionSet, isl.UnionMap)
-
-_WHAT_IS_READ = {
-    isl.Set: "a set",
-    isl.UnionSet: "a set such as [N] -> { A[i] : 0 <= i < N }",
-    isl.UnionMap: "a relation such as [N] -> { S[i] -> A[i + 1] }",
-}
-
-
-# ---------------------------------------------------------------- text
-
-
-def read_isl(kind: type[Readable], text: SourceText) -> Readable:
-    """The isl object that the text denotes, all of it.
-
-    isl itself stops at the closing brace and drops what follows; here that is an error.
-
-    >>> read_isl(isl.UnionSet, SourceText.of("{ A[i] : 0 <= i < 3 }", "example"))
-    UnionSet("{ A[i] : 0 <= i <= 2 }")
-    """
-    _refuse_text_after_the_end(text)
-    try:
-        return kind(text.value)
-    except isl.Error:
-        raise _located_syntax_error(kind, text) from None
-
-
-def _refuse_text_after_the_end(text: SourceText) -> None:
-    start = text.value.find("{")
-    if start < 0:
-        raise text.error("expected isl notation in braces, such as [N] -> { A[i] : 0 <= i < N }")
-    depth = 0
-    for position in range(start, len(text.value)):
-        depth += {"{": 1, "}": -1}.get(text.value[position], 0)
-        if depth == 0:
-            rest = text.value[position + 1 :]
-            if rest.strip():
-                garbage = position + 1 + len(rest) - len(rest.lstrip())
-                raise text.error(f"unexpected text after the closing brace: {rest.strip()!r}", garbage)
-            return
-    raise text.error("the opening brace is never closed", start)
-
-
-def _located_syntax_error(kind: type[Readable], text: SourceText) -> InputError:
-    messages = _what_isl_prints(lambda: kind(text.value))
-    found = re.search(r"syntax error \((\d+), (\d+)\): (.*)\n(?:got (.*))?", messages)
-    if not found:
-        return text.error(f"expected {_WHAT_IS_READ[kind]}", text.find("{"))
-    line, column, message, token = found.groups()
-    line_starts = [0, *(m.end() for m in re.finditer("\n", text.value))]
-    position = line_starts[min(int(line), len(line_starts)) - 1] + int(column) - 1
-    token = (token or "").removeprefix("ident ")
-    if message == "unknown identifier":
-        return text.error(
-            f"unknown name {token}", position, "Parameters are declared in front: [N] -> { ... }"
-        )
-    if message == "expecting constant value":
-        return NotAffine("a product of two variables is not affine", text.place(position))
-    message = message.replace("isl_token", "token")
-    return text.error(f"syntax error: {message}" + (f", found {token}" if token else ""), position)
-
-
-def _what_isl_prints(action: Callable[[], object]) -> str:
-    """What isl writes to file descriptor 2 while the action fails; positions are only found there."""
-    context = isl.DEFAULT_CONTEXT
-    before = context.get_on_error()
-    with tempfile.TemporaryFile() as capture:
-        saved = os.dup(2)
-        os.dup2(capture.fileno(), 2)
-        context.set_on_error(isl.on_error.WARN)
-        try:
-            action()
-        except isl.Error:
-            pass
-        finally:
-            context.set_on_error(before)
-            os.dup2(saved, 2)
-            os.close(saved)
-        capture.seek(0)
-        return capture.read().decode(errors="replace")
-
-
-# ---------------------------------------------------------------- budget
-
-
-class Budget:
-    """Wall time that a piece of work may take, kept by isl's own operation counter inside isl calls."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        self._deadline = None if seconds is None else time.monotonic() + seconds
-
-    def remaining(self) -> float:
-        """Seconds left; infinite without a limit."""
-        return float("inf") if self._deadline is None else self._deadline - time.monotonic()
-
-    def check(self, work: str) -> None:
-        """Raise if the time is over."""
-        if self.remaining() <= 0:
-            raise BudgetExceeded(
-                f"{work}: the budget of {self.seconds:g} s is used up; raise it with --budget"
-            )
-
-    @contextmanager
-    def limit(self, work: str, share: float = 1.0) -> Generator[None]:
-        """Stop isl inside the block once its share of what is left of the budget is spent."""
-        self.check(work)
-        context = isl.DEFAULT_CONTEXT
-        outer = context.get_max_operations()
-        context.reset_operations()
-        if self._deadline is not None:
-            context.set_max_operations(max(1, int(self.remaining() * share * _OPERATIONS_PER_SECOND)))
-        try:
-            yield
-        except isl.Error as error:
-            if self._deadline is None or not _is_exhausted():
-                raise IslFailure(f"{work}: isl failed: {error}") from error
-            message = f"{work} needs more isl operations than the budget of {self.seconds:g} s allows"
-            raise BudgetExceeded(f"{message}; raise it with --budget") from error
-        finally:
-            context.set_max_operations(outer)
-            context.reset_operations()
-
-
-def _is_exhausted() -> bool:
-    """Past its operation limit isl refuses even the smallest thing."""
-    try:
-        isl.Set("{ [] }")
-    except isl.Error:
-        return True
-    return False
-
 
 # ---------------------------------------------------------------- spaces, parameters, points
 
@@ -181,6 +38,17 @@ def origin(space: isl.Space) -> isl.Set:
     for k in range(space.dim(isl.dim_type.set)):
         zero = zero.fix_val(isl.dim_type.set, k, isl.Val(0))
     return zero
+
+
+def nonzero(space: isl.Space) -> isl.Set:
+    """All vectors of a set space but zero, in few disjoint pieces; subtracting zero would make many more."""
+    total = isl.Set.empty(space)
+    zero_so_far = isl.Set.universe(space)
+    for k in range(space.dim(isl.dim_type.set)):
+        total = total.union(zero_so_far.lower_bound_val(isl.dim_type.set, k, isl.Val(1)))
+        total = total.union(zero_so_far.upper_bound_val(isl.dim_type.set, k, isl.Val(-1)))
+        zero_so_far = zero_so_far.fix_val(isl.dim_type.set, k, isl.Val(0))
+    return total
 
 
 def points(cells: isl.Set) -> list[tuple[int, ...]]:
@@ -247,6 +115,19 @@ def _parameters_as_dimensions(where: isl.Set) -> isl.Set:
     )
 
 
+def parameter_minima(context: isl.Set) -> dict[str, int] | None:
+    """The least value of each parameter; None where one is not bounded from below.
+
+    >>> parameter_minima(isl.Set("[N, M] -> { : N >= 3 and M > N }"))
+    {'N': 3, 'M': 4}
+    """
+    values = _parameters_as_dimensions(context)
+    least = {name: values.dim_min_val(k) for k, name in enumerate(parameter_names(context))}
+    if not all(value.is_int() for value in least.values()):
+        return None
+    return {name: value.to_python() for name, value in least.items()}
+
+
 def few_parameter_points(where: isl.Set, most: int) -> list[dict[str, int]]:
     """All parameter values in a set, if it is finite and has no more than `most`; otherwise none of them."""
     names = parameter_names(where)
@@ -301,6 +182,15 @@ def is_bounded(cells: isl.Set) -> bool:
     return bool(cells.is_bounded())
 
 
+def integer(value: int) -> isl.Val:
+    """A whole number of any size; islpy takes only those of a machine word as they are.
+
+    >>> integer(10**30)
+    Val("1000000000000000000000000000000")
+    """
+    return isl.Val(str(value))
+
+
 def linear_form(space: isl.Space, coefficients: Sequence[int]) -> isl.PwAff:
     """`coefficients . x` on a set space.
 
@@ -309,7 +199,7 @@ def linear_form(space: isl.Space, coefficients: Sequence[int]) -> isl.PwAff:
     """
     form = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
     for k, value in enumerate(coefficients):
-        form = form.set_coefficient_val(isl.dim_type.in_, k, isl.Val(value))
+        form = form.set_coefficient_val(isl.dim_type.in_, k, integer(value))
     return isl.PwAff.from_aff(form)
 
 

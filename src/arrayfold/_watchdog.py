@@ -7,6 +7,7 @@ isl and barvinok are C code that Python cannot interrupt. isl counts its operati
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable
 
 _GRACE_SECONDS = 5.0
+_PR_SET_PDEATHSIG = 1
 _to_parent: int | None = None
 
 
@@ -44,6 +46,7 @@ def announce(seconds: float) -> None:
 def _be_child(work: Callable[[], int], writing: int) -> None:
     global _to_parent
     _to_parent = writing
+    _die_with_parent()
     status = 1
     try:
         status = work()
@@ -58,6 +61,13 @@ def _be_child(work: Callable[[], int], writing: int) -> None:
         sys.stderr.flush()
     finally:
         os._exit(status)
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process when its parent ends, however that happens."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _watch(child: int, reading: int) -> int:
@@ -77,4 +87,4 @@ def _watch(child: int, reading: int) -> int:
             _, status = os.waitpid(child, 0)
             return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
         seconds = float(announced.split()[-1])
-        deadline = time.monotonic() + 2 * seconds + _GRACE_SECONDS
+        deadline = time.monotonic() + 1.5 * seconds + _GRACE_SECONDS

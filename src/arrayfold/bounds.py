@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import islpy as isl
 
+from arrayfold._budget import Budget
 from arrayfold._isl import (
-    Budget,
     can_count,
     coordinate,
     few_parameter_points,
@@ -46,18 +46,34 @@ class LowerBound:
     formula: Formula | None
     when: isl.Set | None
     pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...]
+    is_attained: bool
     moments: isl.Map | None
 
     def at(self, params: Mapping[str, int]) -> int | None:
         """The bound at these parameter values; None if it is unknown or too large to be counted."""
         here = fix_parameters(params)
-        for where, formulas in self.pieces:
-            if not where.intersect(here).is_empty():
-                return max(formula.at(params) for formula in formulas)
-        return None if self.moments is None else _count_largest(self.moments.intersect_params(here))
+        found = [
+            formula.at(params)
+            for where, formulas in self.pieces
+            if not where.intersect(here).is_empty()
+            for formula in formulas
+        ]
+        if self.is_attained or self.moments is None:
+            return max(found, default=None)
+        counted = _count_largest(self.moments.intersect_params(here))
+        return max([*found, *([] if counted is None else [counted])], default=None)
+
+    def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
+        """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
+
+        The latter counts where the bound is not known as a formula, or the formula not for all sizes.
+        """
+        if self.formula is not None and (self.formula != size or self.when is None):
+            return self.formula == size
+        return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
 
 
-UNKNOWN = LowerBound(None, None, (), None)
+UNKNOWN = LowerBound(None, None, (), False, None)
 
 
 def find_lower_bound(conflicts: Conflicts, budget: Budget | None = None) -> LowerBound:
@@ -66,25 +82,26 @@ def find_lower_bound(conflicts: Conflicts, budget: Budget | None = None) -> Lowe
         return UNKNOWN
     moments = conflicts.moments.intersect_params(conflicts.context)
     if not can_count():
-        return LowerBound(None, None, (), moments)
+        return LowerBound(None, None, (), False, moments)
     try:
         with (budget or Budget(None)).limit("the lower bound", share=0.5):
             return _symbolic(moments, conflicts.context)
     except BudgetExceeded:
-        return LowerBound(None, None, (), moments)
+        return LowerBound(None, None, (), False, moments)
 
 
 def _symbolic(moments: isl.Map, context: isl.Set) -> LowerBound:
-    pieces = tuple(_largest_counts(moments))
+    is_attained, found = _largest_counts(moments)
+    pieces = tuple(found)
     probe = large_parameters(context)
     formula = _formula_at(pieces, probe)
     if formula is None:
-        return LowerBound(None, None, pieces, moments)
+        return LowerBound(None, None, pieces, is_attained, moments)
     shown = isl.Set.empty(context.get_space())
     for where, formulas in pieces:
         shown = shown.union(_where_at_most(where, formula, formulas))
     when = None if context.is_subset(shown) else shown.coalesce().gist(context)
-    return LowerBound(formula, when, pieces, moments)
+    return LowerBound(formula, when, pieces, is_attained, moments)
 
 
 def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ...]) -> isl.Set:
@@ -106,14 +123,12 @@ def _formula_at(
     pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], params: Mapping[str, int]
 ) -> Formula | None:
     here = fix_parameters(params)
-    for where, formulas in pieces:
-        if not where.intersect(here).is_empty():
-            return max(formulas, key=lambda formula: formula.evaluate(params))
-    return None
+    found = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
+    return max(found, key=lambda formula: formula.evaluate(params), default=None)
 
 
-def _largest_counts(moments: isl.Map) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
-    """Parameter sets with formulas whose maximum is the largest count there.
+def _largest_counts(moments: isl.Map) -> tuple[bool, Iterator[tuple[isl.Set, tuple[Formula, ...]]]]:
+    """Whether the largest count is known, and parameter sets with formulas that some moment attains.
 
     isl's bound of the counting polynomial is taken where isl knows that it is attained. Elsewhere the
     counts at the first and last moment of each piece of the polynomial are: they are attained, so they
@@ -122,8 +137,13 @@ def _largest_counts(moments: isl.Map) -> Iterator[tuple[isl.Set, tuple[Formula, 
     counts = _card(moments)
     bound, is_attained = counts.bound(isl.fold.max)
     if is_attained:
-        yield from _fold_pieces(bound)
-        return
+        return True, _fold_pieces(bound)
+    return False, _counts_at_ends(moments, counts)
+
+
+def _counts_at_ends(
+    moments: isl.Map, counts: isl.PwQPolynomial
+) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
     for domain, _ in counts.get_pieces():
         times = isl.Map.from_range(domain)
         for moment in (first_images(times).range(), last_images(times).range()):

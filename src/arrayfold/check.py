@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Values
 from dataclasses import dataclass
 
-from arrayfold._isl import Budget
+from arrayfold._budget import Budget
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import Candidate, choose
 from arrayfold.conflicts import Conflicts
@@ -48,13 +48,18 @@ class Checked:
         return self.mapping.size if isinstance(self.mapping, Mapping) else None
 
     @property
+    def is_minimal(self) -> bool:
+        """Whether the size is the lower bound."""
+        return self.size is not None and self.lower_bound.equals(self.size, self.params)
+
+    @property
     def summary(self) -> str:
         """One word: invalid, undecided, minimal, loose or valid."""
         if isinstance(self.verdict, Counterexample):
             return "invalid"
         if not self.is_valid:
             return "undecided"
-        if self.size is not None and self.size == self.lower_bound.formula:
+        if self.is_minimal:
             return "minimal"
         return "loose" if self.smaller or self.shrunk else "valid"
 
@@ -96,7 +101,8 @@ def _check_one(
     if isinstance(verdict, Proof) and isinstance(mapping, Mapping):
         request = Request.of(conflicts, params, budget)
         smaller = _smaller(conflicts, mapping, request)
-        shrunk = _shrunk(conflicts, mapping)
+        with budget.limit(f"smaller versions of {mapping}"):
+            shrunk = _shrunk(conflicts, mapping)
     bound = find_lower_bound(conflicts, budget)
     return Checked(conflicts, mapping, verdict, clobber, bound, smaller, shrunk, params)
 

@@ -15,7 +15,7 @@ from arrayfold.errors import ArrayfoldError, InputError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from arrayfold._isl import Budget
+    from arrayfold._budget import Budget
     from arrayfold.program import Problem
 
 DEFAULT_BUDGET = 60.0
@@ -53,7 +53,8 @@ Temporaries = Annotated[
     list[str] | None, typer.Option("--temporary", metavar="NAME", help="Fold this array too (repeatable).")
 ]
 BudgetSeconds = Annotated[
-    float, typer.Option("--budget", metavar="SECONDS", min=0.001, help="Time that the work may take.")
+    float,
+    typer.Option("--budget", metavar="SECONDS", min=0.001, max=1e6, help="Time that the work may take."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 PowerOfTwo = Annotated[
@@ -155,6 +156,8 @@ def compare(
         progress=_progress(as_json),
     )
     _print(as_json, lambda: compare_data(arrays), lambda: compare_report(arrays))
+    if not all(any(candidate.is_proved for candidate in array.candidates) for array in arrays):
+        raise typer.Exit(1)
 
 
 @app.command(
@@ -237,8 +240,10 @@ def model(
 ) -> None:
     """Print the program as a problem file."""
     from arrayfold.frontends import write_problem
+    from arrayfold.liveness import with_temporaries
 
-    text = write_problem(_read(file, context, live_out, temporary))
+    _start(DEFAULT_BUDGET)
+    text = write_problem(with_temporaries(_read(file, context, live_out, temporary)))
     if as_json:
         import tomllib
 
@@ -273,7 +278,7 @@ def _common(
 
 
 def _start(seconds: float) -> Budget:
-    from arrayfold._isl import Budget
+    from arrayfold._budget import Budget
     from arrayfold._watchdog import announce
 
     announce(seconds)
@@ -291,11 +296,13 @@ def _values(given: list[str] | None) -> dict[str, int]:
     for text in given or []:
         name, equals, value = text.partition("=")
         try:
-            values[name.strip()] = int(value)
+            number = int(value)
         except ValueError:
-            equals = ""
+            equals, number = "", 0
         if not equals or not name.strip():
             raise InputError(f"--param {text}: expected a name and a whole number, as in N=64")
+        if values.setdefault(name.strip(), number) != number:
+            raise InputError(f"--param {text}: {name.strip()} was given another value before")
     return values
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from arrayfold._isl import Budget
+from arrayfold._budget import Budget
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import Candidate, ask, choose
 from arrayfold.conflicts import Conflicts

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, origin
+from arrayfold._isl import fix_parameters, nonzero
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.program import Array
@@ -90,7 +90,7 @@ def conflicts_from_pairs(
     context = _where_needed(context, cells)
     found = some_pairs.intersect_params(context).coalesce()
     deltas = found.deltas().set_tuple_name(array.name).coalesce()
-    deltas = deltas.subtract(origin(deltas.get_space()))
+    deltas = deltas.intersect(nonzero(deltas.get_space())).coalesce()
     return Conflicts(
         array=array,
         context=context,

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from arrayfold._isl import Budget, fix_parameters, parameter_names, sets_of
+from arrayfold._budget import Budget
+from arrayfold._isl import fix_parameters, parameter_names, sets_of
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import choose
 from arrayfold.conflicts import Conflicts
@@ -49,11 +50,9 @@ class FoldedArray:
     def is_optimal(self) -> bool:
         """Whether the size equals the lower bound: no mapping whatsoever is smaller.
 
-        As formulas; where the bound is not known as one, at the parameter values of the request.
+        For all of the context, or at the parameter values of the request.
         """
-        if self.lower_bound.formula is not None:
-            return self.lower_bound.formula == self.size
-        return self.is_sized and self.lower_bound.at(self.params) == self.size.at(self.params)
+        return self.lower_bound.equals(self.size, self.params if self.is_sized else {})
 
     @property
     def is_sized(self) -> bool:

@@ -172,6 +172,16 @@ class Formula:
         """Whether every atom stands alone and to the first power."""
         return all(sum(power for _, power in monomial) <= 1 for monomial, _ in self.terms)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all coefficients are whole, so that the value is, too."""
+        return all(coefficient.denominator == 1 for _, coefficient in self.terms)
+
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether all atoms are parameters."""
+        return all(isinstance(atom, str) for monomial, _ in self.terms for atom, _ in monomial)
+
     def as_number(self) -> Fraction:
         """The value of a constant formula."""
         return self.evaluate({})
@@ -238,8 +248,15 @@ class Formula:
 
     def substitute(self, values: Mapping[str, int]) -> Formula:
         """The formula with some parameters fixed."""
-        fixed = {name: Formula.constant(value) for name, value in values.items()}
-        return self._replace(lambda name: fixed.get(name, Formula.name(name)))
+        return self.replace_names({name: Formula.constant(value) for name, value in values.items()})
+
+    def replace_names(self, new: Mapping[str, Formula]) -> Formula:
+        """The formula with formulas in place of some parameters.
+
+        >>> (Formula.name("N") ** 2).replace_names({"N": Formula.name("s") + 3})
+        s^2 + 6*s + 9
+        """
+        return self._replace(lambda name: new.get(name, Formula.name(name)))
 
     def _replace(self, new: Callable[[str], Formula]) -> Formula:
         total = Formula.constant(0)

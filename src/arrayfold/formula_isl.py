@@ -108,7 +108,7 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     """
     values = values.intersect_domain(context.params()).coalesce()
     domain = values.domain()
-    pieces = [isl.PwAff.from_aff(aff) for aff in _distinct_affs(values)]
+    pieces = _whole_pieces(values, side)
     if not pieces:
         return Formula.constant(0)
     covering = [piece for piece in pieces if domain.is_subset(_beyond(piece, values, side))]
@@ -116,24 +116,27 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
         probe = large_parameters(context.intersect(domain))
         pick = min if side == "max" else max
         return pick(map(_only_aff, covering), key=lambda formula: formula.evaluate(probe))
-    kept = [
-        piece
-        for k, piece in enumerate(pieces)
-        if not any(domain.is_subset(_beyond(other, piece, side)) for j, other in enumerate(pieces) if j != k)
-    ]
+    kept = list(pieces)
+    for piece in pieces:
+        others = [other for other in kept if other is not piece]
+        if any(domain.is_subset(_beyond(other, piece, side)) for other in others):
+            kept = others
     return Formula.extreme(side, map(_only_aff, kept))
+
+
+def _whole_pieces(values: isl.PwAff, side: Literal["max", "min"]) -> list[isl.PwAff]:
+    """The distinct affine pieces, rounded to the given side where they are fractions somewhere."""
+    found: list[isl.PwAff] = []
+    for _, aff in values.get_pieces():
+        rounded = aff if aff.get_denominator_val().is_one() else aff.ceil() if side == "max" else aff.floor()
+        piece = isl.PwAff.from_aff(rounded)
+        if not any(piece.plain_is_equal(other) for other in found):
+            found.append(piece)
+    return found
 
 
 def _beyond(piece: isl.PwAff, values: isl.PwAff, side: Literal["max", "min"]) -> isl.Set:
     return values.le_set(piece) if side == "max" else values.ge_set(piece)
-
-
-def _distinct_affs(values: isl.PwAff) -> list[isl.Aff]:
-    found: list[isl.Aff] = []
-    for _, aff in values.get_pieces():
-        if not any(aff.plain_is_equal(other) for other in found):
-            found.append(aff)
-    return found
 
 
 def _only_aff(values: isl.PwAff) -> Formula:

@@ -99,13 +99,22 @@ def analyse(program: Program) -> Liveness:
     order = order_of(program)
     live_in = program.live_in.union(undefined_reads(program, order).range())
     surely_written = program.accesses(writes=True, must_only=True).range()
-    live_in = live_in.union(program.live_out.subtract(surely_written)).coalesce()
+    live_in = live_in.union(program.live_out.subtract(surely_written))
+    live_in = live_in.intersect_params(program.context).coalesce()
     temporaries = program.temporaries
     if temporaries is None:
-        kept = {cells.get_tuple_name() for cells in sets_of(live_in.union(program.live_out))}
+        live = live_in.union(program.live_out.intersect_params(program.context))
+        kept = {cells.get_tuple_name() for cells in sets_of(live)}
         temporaries = tuple(array.name for array in program.arrays if array.name not in kept)
     chosen = tuple(dict.fromkeys((*temporaries, *program.extra_temporaries)))
     return Liveness(program, order, live_in, chosen)
+
+
+def with_temporaries(problem: Problem) -> Problem:
+    """The problem with extra temporaries, if there are any, worked into its list of them."""
+    if not isinstance(problem, Program) or not problem.extra_temporaries:
+        return problem
+    return replace(problem, temporaries=analyse(problem).temporaries, extra_temporaries=())
 
 
 def find_conflicts(problem: Problem, name: str, construction: Construction = "live-write") -> Conflicts:
@@ -126,7 +135,7 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
         found = conflicts_from_pairs(array, problem.context, cells, problem.pairs[name], None)
     else:
         found = conflicts_from_differences(array, problem.context, problem.differences[name])
-    everything = isl.Map.from_domain_and_range(found.cells, found.cells)
+    everything = isl.Map.from_domain_and_range(found.cells, found.cells).intersect_params(found.context)
     distinct = everything.subtract(isl.Map.identity(everything.get_space()))
     if distinct.is_subset(found.pairs):
         once = isl.Set("{ [] }").align_params(found.context.get_space()).intersect_params(found.context)

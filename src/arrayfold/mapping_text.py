@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import islpy as isl
 
-from arrayfold._isl import image, linear_form, maps_of, read_isl
+from arrayfold._isl import image, linear_form, maps_of
+from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.errors import IncompleteMapping, InputError
 from arrayfold.formula import Formula, Remainder
@@ -140,6 +141,9 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
     if unknown:
         hint = f"Known are {', '.join([*names, *problem.parameters])}."
         raise text.error(f"unknown name {unknown[0]!r}", text.find(rf"\b{unknown[0]}\b"), hint)
+    if not formula.is_whole:
+        hint = "Integer division is written floor(.../2), with an arrow: A[i] -> [floor(i/2)]."
+        raise text.error("a subscript must be a whole number for every cell", 0, hint)
     modulus = None
     match formula.terms:
         case ((((Remainder(argument, divisor), 1),), Fraction(numerator=1, denominator=1)),):
@@ -147,6 +151,8 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
         case _:
             pass
     linear = formula.coefficients(names)
+    if modulus is not None and not (modulus.is_whole and formula.is_whole):
+        raise text.error("a subscript and its modulus must be whole numbers")
     if linear is None or (modulus is not None and modulus.names() & set(names)):
         return None
     return linear[0], linear[1], modulus
@@ -204,16 +210,20 @@ def _from_json(path: Path, problem: Problem) -> list[StorageMapping]:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     try:
-        entries = cast("list[dict[str, Any]]", data["arrays"])
-        return [
-            Mapping(
-                array=str(entry["name"]),
-                dimensions=find_array(problem.arrays, entry["name"]).dimensions,
-                matrix=tuple(tuple(read_formula(x) for x in row) for row in entry["matrix"]),
-                offset=tuple(read_formula(x) for x in entry["offset"]),
-                moduli=tuple(read_formula(x) for x in entry["moduli"]),
-            )
-            for entry in entries
-        ]
+        found = [_from_entry(entry, problem) for entry in cast("list[dict[str, Any]]", data["arrays"])]
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: expected the JSON that `arrayfold fold --json` prints") from None
+    if not found:
+        raise InputError(f"{path}: there is no mapping in it")
+    return found
+
+
+def _from_entry(entry: dict[str, Any], problem: Problem) -> StorageMapping:
+    array = find_array(problem.arrays, entry["name"])
+    matrix = tuple(tuple(read_formula(x) for x in row) for row in entry["matrix"])
+    offset = tuple(read_formula(x) for x in entry["offset"])
+    moduli = tuple(read_formula(x) for x in entry["moduli"])
+    if not len(matrix) == len(offset) == len(moduli) or any(len(row) != array.rank for row in matrix):
+        parts = f"rows of {array.rank} coefficients and as many offsets and moduli"
+        raise InputError(f"the mapping of {array.name} needs {parts}")
+    return Mapping(array.name, array.dimensions, matrix, offset, moduli)

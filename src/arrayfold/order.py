@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import maps_of
+from arrayfold._isl import fix_parameters, maps_of, smallest_parameters
 from arrayfold.errors import InputError
 from arrayfold.program import Program
 
@@ -79,15 +79,30 @@ def _schedule_order(program: Program, schedule: isl.UnionMap) -> Order:
         if front == depth:
             front += ties
     mask = [*is_parallel[:front], False, *is_parallel[front:]]
+    before = _lexicographic(times.get_space(), mask)
+    if has_ties and front < depth:
+        before = before.subtract(_ties_of_a_front(before.get_space(), front, depth))
     notes = ("some instances have equal times and run in any order",) if has_ties else ()
     return Order(
         read_times=_with_phase(times, front, 0),
         write_times=_with_phase(times, front, 1),
-        before=_lexicographic(times.get_space(), mask),
+        before=before,
         is_total=not any(mask),
         is_swept=True,
         notes=notes,
     )
+
+
+def _ties_of_a_front(space: isl.Space, phase: int, depth: int) -> isl.Map:
+    """{ [a] -> [b] }: different instances of a forall front with equal times, which run in any order."""
+    equal_times = isl.Map.universe(space)
+    same_instance = isl.Map.universe(space)
+    for d in range(space.dim(isl.dim_type.in_)):
+        if d != phase:
+            same_instance = same_instance.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+            if d <= depth:
+                equal_times = equal_times.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+    return equal_times.subtract(same_instance)
 
 
 def _instance_coordinates(program: Program) -> isl.UnionMap:
@@ -139,6 +154,8 @@ def _happens_before_order(program: Program) -> Order:
     closure, is_exact = program.happens_before.transitive_closure()
     relation = closure if is_exact else program.happens_before
     cycle = relation.intersect(program.domain().identity())
+    if cycle.is_empty() and not is_exact:
+        cycle = _cycle_at_a_small_size(program, program.happens_before)
     if not cycle.is_empty():
         raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
     coordinates = _instance_coordinates(program)
@@ -162,3 +179,17 @@ def _happens_before_order(program: Program) -> Order:
         is_swept=False,
         notes=notes,
     )
+
+
+def _cycle_at_a_small_size(program: Program, relation: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> S[i] }: instances that come before themselves at a small size.
+
+    isl's closure is too large where it is not exact, so cycles are looked for by following the relation.
+    """
+    here = fix_parameters(smallest_parameters(relation.params()))
+    reached = step = relation.intersect_params(here)
+    while True:
+        further = reached.union(reached.apply_range(step)).coalesce()
+        if further.is_subset(reached):
+            return reached.intersect(program.domain().identity())
+        reached = further

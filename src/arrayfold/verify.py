@@ -12,13 +12,22 @@ for a coefficient that contains parameters, if its index takes finitely many val
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping as Values
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, linear_form, smallest_parameters, smallest_point
+from arrayfold._isl import (
+    fix_parameters,
+    integer,
+    linear_form,
+    parameter_minima,
+    parameter_names,
+    smallest_parameters,
+    smallest_point,
+)
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import IncompleteMapping, InputError
 from arrayfold.formula import Formula
@@ -77,7 +86,11 @@ def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
     if isinstance(mapping, AnyMapping):
         return _verify_relation(conflicts, mapping)
     _check_shape(conflicts, mapping)
-    return _verify_rows(conflicts, mapping)
+    verdict = _verify_rows(conflicts, mapping)
+    for modulus in mapping.moduli:
+        if isinstance(verdict, Proof) and not _is_shown_positive(modulus, conflicts.context):
+            return Undecided(f"modulus {modulus} is not shown to be positive for every size")
+    return verdict
 
 
 def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
@@ -97,16 +110,40 @@ def _check_shape(conflicts: Conflicts, mapping: Mapping) -> None:
     if len(mapping.dimensions) != conflicts.array.rank:
         found, expected = len(mapping.dimensions), conflicts.array.rank
         raise InputError(f"the mapping takes {found} indices, but {conflicts.name} has {expected}")
-    known = set(_names(conflicts.context))
+    if not len(mapping.matrix) == len(mapping.offset) == len(mapping.moduli):
+        raise InputError("a mapping has one row and one offset for each modulus")
+    if any(len(row) != len(mapping.dimensions) for row in mapping.matrix):
+        raise InputError(f"each row of the mapping needs {len(mapping.dimensions)} coefficients")
+    known = set(parameter_names(conflicts.context))
+    for formula in (*itertools.chain(*mapping.matrix), *mapping.offset, *mapping.moduli):
+        if formula.names() - known:
+            raise InputError(f"{formula}: unknown parameter {min(formula.names() - known)}")
+        if not formula.is_whole:
+            hint = "Integer division is written floor(.../2)."
+            raise InputError(f"{formula} is not shown to be a whole number for every size", hint=hint)
     for modulus in mapping.moduli:
-        if modulus.names() - known:
-            raise InputError(f"modulus {modulus}: unknown parameter {min(modulus.names() - known)}")
         if modulus.is_affine:
             too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
             where = conflicts.context.intersect(too_small)
             if not where.is_empty():
                 values = _print_values(smallest_parameters(where))
                 raise InputError(f"modulus {modulus} is not positive at {values or 'any size'}")
+
+
+def _is_shown_positive(modulus: Formula, context: isl.Set) -> bool:
+    """Whether the modulus is positive for all of the context.
+
+    Affine ones were checked with isl. A polynomial is if all its terms are nonnegative, and their sum is
+    positive at the least sizes, once the least sizes are taken as the origin.
+    """
+    if modulus.is_affine:
+        return True
+    least = parameter_minima(context)
+    if least is None or not modulus.is_polynomial:
+        return False
+    shifted = modulus.replace_names({name: Formula.name(name) + value for name, value in least.items()})
+    smallest = shifted.evaluate(dict.fromkeys(shifted.names(), 0))
+    return all(coefficient >= 0 for _, coefficient in shifted.terms) and smallest >= 1
 
 
 def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
@@ -147,7 +184,7 @@ def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set
     kept = isl.Set.empty(differences.get_space())
     if modulus.is_constant:
         for piece, form in pieces:
-            remainder = form.mod_val(isl.Val(int(modulus.as_number())))
+            remainder = form.mod_val(integer(int(modulus.as_number())))
             kept = kept.union(piece.intersect(remainder.zero_set()))
         return kept.coalesce(), None
     step = to_pw_aff(modulus, differences.get_space())
@@ -158,13 +195,13 @@ def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set
             return None
     for piece, form in pieces:
         for multiple in range(-wraps, wraps + 1):
-            kept = kept.union(piece.intersect(form.eq_set(step.scale_val(isl.Val(multiple)))))
+            kept = kept.union(piece.intersect(form.eq_set(step.scale_val(integer(multiple)))))
     return kept.coalesce(), wraps
 
 
 def _reaches(piece: isl.Set, form: isl.PwAff, step: isl.PwAff, times: int) -> isl.Set:
     """The differences that the row takes at least so many steps away from zero."""
-    far = step.scale_val(isl.Val(times))
+    far = step.scale_val(integer(times))
     return piece.intersect(form.ge_set(far).union(form.neg().ge_set(far)))
 
 
@@ -183,7 +220,7 @@ def _affine_pieces(differences: isl.Set, row: Sequence[Formula]) -> list[tuple[i
             return None
         values = range(low.to_python(), high.to_python() + 1)
         pieces = [
-            (piece.fix_val(isl.dim_type.set, k, isl.Val(value)), shift + entry * value)
+            (piece.fix_val(isl.dim_type.set, k, integer(value)), shift + entry * value)
             for piece, shift in pieces
             for value in values
         ]
@@ -218,6 +255,7 @@ def _search(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set, pending:
         if where.is_empty():
             break
         params = smallest_parameters(where)
+        _check_shape(conflicts.at(params), mapping.at(params))
         verdict = _verify_rows(conflicts.at(params), mapping.at(params))
         if isinstance(verdict, Counterexample):
             return verdict
@@ -233,7 +271,7 @@ def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) 
     here = colliding.intersect_params(fix_parameters(params))
     shift = isl.Map.universe(conflicts.pairs.get_space()).deltas_map()
     for k, value in enumerate(smallest_point(here)):
-        shift = shift.fix_val(isl.dim_type.out, k, isl.Val(-value))
+        shift = shift.fix_val(isl.dim_type.out, k, integer(-value))
     pairs = shift.domain().unwrap()
     return _from_pairs(conflicts, conflicts.pairs.intersect(pairs), params, mapping)
 
@@ -249,7 +287,7 @@ def _from_pairs(
         return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
     relation = mapping.relation.intersect_params(fix_parameters(params))
     for k, value in enumerate(first):
-        relation = relation.fix_val(isl.dim_type.in_, k, isl.Val(value))
+        relation = relation.fix_val(isl.dim_type.in_, k, integer(value))
     return Counterexample(conflicts.name, params, (first, second), smallest_point(relation.range()))
 
 
@@ -268,10 +306,6 @@ def _verify_relation(conflicts: Conflicts, mapping: AnyMapping) -> Verdict:
         step = "no pair of conflicting cells has equal images"
         return Proof("by an emptiness check on the conflicting pairs (isl)", (step,), conflicts.context)
     return _from_pairs(conflicts, collisions, smallest_parameters(collisions.params()), mapping)
-
-
-def _names(context: isl.Set) -> list[str]:
-    return [context.get_dim_name(isl.dim_type.param, k) or "" for k in range(context.dim(isl.dim_type.param))]
 
 
 def _print_values(values: Values[str, int]) -> str:

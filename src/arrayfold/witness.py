@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, sets_of, smallest_point
+from arrayfold._isl import fix_parameters, integer, sets_of, smallest_point
 from arrayfold.liveness import Accesses, Liveness
 from arrayfold.verify import Counterexample
 
@@ -106,7 +106,7 @@ class _Story:
 
 def _only(events: isl.Set, values: tuple[int, ...]) -> isl.Set:
     for k, value in enumerate(values):
-        events = events.fix_val(isl.dim_type.set, k, isl.Val(value))
+        events = events.fix_val(isl.dim_type.set, k, integer(value))
     return events
 
 

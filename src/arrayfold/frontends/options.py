@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, read_isl, sets_of
+from arrayfold._isl import is_bounded, sets_of
+from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
 from arrayfold.program import Array, Problem, Program, find_array

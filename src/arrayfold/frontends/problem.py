@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import parameter_space, read_isl
+from arrayfold._isl import parameter_space
+from arrayfold._isl_text import read_isl
 from arrayfold.frontends.problem_conflicts import build_conflict_problem
 from arrayfold.frontends.problem_parts import ProblemParts, ProblemText, did_you_mean
 from arrayfold.frontends.problem_program import build_program
@@ -64,9 +65,13 @@ def _read_parts(problem: ProblemText) -> ProblemParts:
     context = context.align_params(space)
     if context.is_empty():
         raise problem.text("context").error("no parameter value satisfies the context")
+    aligned = {key: item.align_params(space) for key, item in sets.items()}
+    in_context = {key: item.intersect_params(context) for key, item in aligned.items() if key != "domain"}
+    # A statement may have no instance in the context, and a union forgets sets that become empty.
+    kept = {"domain": aligned["domain"]} if "domain" in aligned else {}
     return ProblemParts(
         problem,
         context,
-        {key: item.align_params(space).intersect_params(context) for key, item in sets.items()},
+        {**kept, **in_context},
         {key: item.align_params(space).intersect_params(context) for key, item in maps.items()},
     )

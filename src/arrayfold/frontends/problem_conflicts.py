@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import maps_of, origin, sets_of
+from arrayfold._isl import maps_of, nonzero, sets_of
 from arrayfold.frontends.problem_parts import ProblemParts, did_you_mean
 from arrayfold.program import Array, ConflictProblem
 
@@ -12,7 +12,7 @@ from arrayfold.program import Array, ConflictProblem
 def build_conflict_problem(parts: ProblemParts) -> ConflictProblem:
     """The conflicts as given, made symmetric and free of the zero difference."""
     ranks: dict[str, int] = {}
-    pairs = _pairs(parts, ranks)
+    pairs, mentioned = _pairs(parts, ranks)
     differences = _differences(parts, ranks)
     declared = _declared_cells(parts, ranks)
     if not ranks:
@@ -28,22 +28,28 @@ def build_conflict_problem(parts: ProblemParts) -> ConflictProblem:
     for name, rank in ranks.items():
         cells = declared.get(name)
         if cells is None:
-            cells = pairs[name].domain() if name in pairs else _box_of(differences[name])
+            cells = mentioned[name] if name in mentioned else _box_of(differences[name])
+        elif name in pairs and not pairs[name].domain().is_subset(cells):
+            outside = pairs[name].domain().subtract(cells).sample_point()
+            raise parts.error(f"conflicts mention a cell outside the array: {outside}", "conflicts", name)
         arrays.append(Array(name, parts.dimension_names(name, rank), cells.coalesce()))
     return ConflictProblem(parts.problem.file, parts.context, tuple(arrays), pairs, differences)
 
 
-def _pairs(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Map]:
+def _pairs(parts: ProblemParts, ranks: dict[str, int]) -> tuple[dict[str, isl.Map], dict[str, isl.Set]]:
+    """The conflicts, symmetric and irreflexive, and the cells that they mention."""
     found: dict[str, isl.Map] = {}
+    mentioned: dict[str, isl.Set] = {}
     for relation in maps_of(parts.map("conflicts")):
         names = [parts.note_rank("conflicts", side, ranks) for side in (relation.domain(), relation.range())]
         if names[0] != names[1]:
             message = f"conflicts relate cells of one array, not {names[0]} and {names[1]}"
             raise parts.error(message, "conflicts", names[0])
-        symmetric = relation.union(relation.reverse()).subtract(isl.Map.identity(relation.get_space()))
+        symmetric = relation.union(relation.reverse()).coalesce()
         parts.check_bounded("conflicts", symmetric.domain(), f"the set of conflicting cells of {names[0]}")
-        found[names[0]] = symmetric.coalesce()
-    return found
+        mentioned[names[0]] = symmetric.domain()
+        found[names[0]] = symmetric.subtract(isl.Map.identity(relation.get_space())).coalesce()
+    return found, mentioned
 
 
 def _differences(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Set]:
@@ -51,7 +57,7 @@ def _differences(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Se
     for deltas in sets_of(parts.set("differences")):
         name = parts.note_rank("differences", deltas, ranks)
         parts.check_bounded("differences", deltas, f"the set of differences of {name}")
-        found[name] = deltas.union(deltas.neg()).subtract(origin(deltas.get_space())).coalesce()
+        found[name] = deltas.union(deltas.neg()).intersect(nonzero(deltas.get_space())).coalesce()
     return found
 
 

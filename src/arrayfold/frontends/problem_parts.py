@@ -135,7 +135,13 @@ class ProblemParts:
                     plain = all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
                     if plain and len(set(names)) == len(names) == rank and not parameters & set(names):
                         return names
-        return tuple(f"i{k}" for k in range(rank))
+        return tuple(self._fresh(f"i{k}") for k in range(rank))
+
+    def _fresh(self, name: str) -> str:
+        """A name that no parameter has."""
+        while name in parameter_names(self.context):
+            name += "_"
+        return name
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

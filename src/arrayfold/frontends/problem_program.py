@@ -48,7 +48,8 @@ def build_program(parts: ProblemParts) -> Program:
 
 def _domains(parts: ProblemParts) -> dict[str, isl.Set]:
     domains: dict[str, isl.Set] = {}
-    for domain in sets_of(parts.set("domain")):
+    for everywhere in sets_of(parts.set("domain")):
+        domain = everywhere.intersect_params(parts.context)
         name = tuple_name(domain)
         if name is None:
             raise parts.error("instances need a statement name, as in { S[i] : ... }", "domain", None)
@@ -56,9 +57,8 @@ def _domains(parts: ProblemParts) -> dict[str, isl.Set]:
             message = f"statement {name} has instances with different numbers of iterators"
             raise parts.error(message, "domain", name)
         parts.check_bounded("domain", domain, f"the domain of {name}")
-        if not domain.is_empty():
-            domains[name] = domain.coalesce()
-    if not domains:
+        domains[name] = domain.coalesce()
+    if all(domain.is_empty() for domain in domains.values()):
         raise parts.error("the domain is empty: no statement has an instance", "domain", None)
     text = parts.problem.text("domain")
     return dict(sorted(domains.items(), key=lambda item: text.find(rf"\b{item[0]}\s*\[")))
@@ -134,7 +134,7 @@ def _schedule(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.
         if not missing.is_empty():
             message = f"the schedule does not say when {name} runs, for example {missing.sample_point()}"
             raise parts.error(message, "schedule", name if name in depths else None)
-        if depths[name] != depth:
+        if depths.get(name, depth) != depth:
             own = counted(depths[name], "dimension")
             message = f"times differ in length: that of {name} has {own}, others have {depth}"
             raise parts.error(message, "schedule", name, "Pad the shorter ones with zeros.")
@@ -178,7 +178,9 @@ def _parallel(parts: ProblemParts, depth: int) -> dict[int, Parallelism]:
         if meaning not in ("doall", "forall"):
             message = f'parallel dimension {key} is "doall" or "forall", not {meaning!r}'
             raise parts.problem.error(message, "parallel")
-        if not key.isdigit() or int(key) >= depth:
+        if "schedule" not in parts.maps:
+            raise parts.problem.error("parallel speaks of the schedule, but there is none", "parallel")
+        if not (key.isascii() and key.isdigit()) or int(key) >= depth:
             dimensions = counted(depth, "dimension")
             message = f"the schedule has {dimensions}, counted from 0; there is no parallel dimension {key}"
             raise parts.problem.error(message, "parallel")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arrayfold._isl import Budget, large_parameters
+from arrayfold._budget import Budget
+from arrayfold._isl import large_parameters
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping as StorageMapping

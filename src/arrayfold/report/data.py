@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayfold.bounds import LowerBound
 from arrayfold.check import Checked
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray
@@ -66,14 +65,14 @@ def compare_data(arrays: list[ComparedArray]) -> dict[str, Any]:
                 "name": array.conflicts.name,
                 "original_size": str(array.conflicts.original_size),
                 "lower_bound": _formula(array.lower_bound.formula),
-                "methods": [_candidate(candidate, array.lower_bound) for candidate in array.candidates],
+                "methods": [_candidate(candidate, array) for candidate in array.candidates],
             }
             for array in arrays
         ]
     }
 
 
-def _candidate(candidate: Candidate, bound: LowerBound) -> dict[str, Any]:
+def _candidate(candidate: Candidate, array: ComparedArray) -> dict[str, Any]:
     if candidate.mapping is None:
         return {"method": candidate.method, "proved": False, "reason": candidate.reason}
     return {
@@ -81,7 +80,7 @@ def _candidate(candidate: Candidate, bound: LowerBound) -> dict[str, Any]:
         **_mapping(candidate.mapping),
         "size": str(candidate.mapping.size),
         "proved": candidate.is_proved,
-        "optimal": bound.formula == candidate.mapping.size,
+        "optimal": array.lower_bound.equals(candidate.mapping.size, array.params),
         "seconds": round(candidate.seconds, 6),
     }
 

@@ -80,9 +80,9 @@ def _bound_text(bound: LowerBound, params: Mapping[str, int] | None) -> str:
     value = bound.at(params) if params is not None else None
     if bound.formula is None:
         return "unknown" if value is None else f"{value:,}"
-    return (
-        str(bound.formula) if value is None or bound.formula.is_constant else f"{bound.formula} = {value:,}"
-    )
+    if value is None or params is None or bound.formula.is_constant:
+        return str(bound.formula)
+    return f"{bound.formula} = {value:,}" if bound.formula.at(params) == value else f"{value:,}"
 
 
 # ---------------------------------------------------------------- compare
@@ -112,7 +112,7 @@ def _compare_table(array: ComparedArray) -> Table:
         cells = f"{size} = {size.at(array.params):,}" if sized and not size.is_constant else str(size)
         least = bound.at(array.params) if sized else None
         ratio = f"{size.at(array.params) / least:.2f}" if least else ""
-        verdict = "proved, minimal" if bound.formula == size else "proved"
+        verdict = "proved, minimal" if bound.equals(size, array.params) else "proved"
         table.add_row(candidate.method, Text(str(candidate.mapping)), cells, ratio, verdict, seconds)
     return table
 
@@ -137,21 +137,25 @@ def _check_text(item: Checked) -> Text:
             text.append(f"{item.clobber}.\n")
     if item.smaller and item.smaller.mapping:
         smaller = item.smaller.mapping
-        text.append(f"Smaller: {smaller} needs {smaller.size} cells ({item.smaller.method}).\n")
+        text.append(f"Smaller: {smaller} needs {_cells(smaller.size)} ({item.smaller.method}).\n")
     elif item.shrunk:
-        text.append(f"Looser than needed: {item.shrunk} is valid too and needs {item.shrunk.size} cells.\n")
+        text.append(f"Looser than needed: {item.shrunk} is valid too and needs {_cells(item.shrunk.size)}.\n")
     return text
 
 
 def _size_sentence(item: Checked) -> str:
-    bound = item.lower_bound.formula
     if item.size is None:
         return "no two conflicting cells share an address."
-    if bound is None:
-        return f"{item.size} cells."
-    if bound == item.size:
-        return f"{item.size} cells, and no mapping has fewer."
-    return f"{item.size} cells; at least {bound} are needed."
+    if item.is_minimal:
+        return f"{_cells(item.size)}, and no mapping has fewer."
+    if item.lower_bound.formula is None:
+        return f"{_cells(item.size)}."
+    when = "" if item.lower_bound.when is None else f" (shown for {item.lower_bound.when})"
+    return f"{_cells(item.size)}; at least {item.lower_bound.formula} are needed{when}."
+
+
+def _cells(size: Formula) -> str:
+    return "1 cell" if size == Formula.constant(1) else f"{size} cells"
 
 
 # ---------------------------------------------------------------- conflicts
