@@ -24,6 +24,10 @@ class Budget:
         """Seconds left; infinite without a limit."""
         return float("inf") if self._deadline is None else self._deadline - time.monotonic()
 
+    def part(self, share: float) -> Budget:
+        """A budget for a share of the time that is left."""
+        return Budget(None if self._deadline is None else max(0.0, share * self.remaining()))
+
     def check(self, work: str) -> None:
         """Raise if the time is over."""
         if self.remaining() <= 0:

@@ -86,4 +86,4 @@ def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
     if not proved:
         reasons = "; ".join(f"{candidate.method}: {candidate.reason}" for candidate in candidates)
         raise NothingProved(f"{conflicts.name}: no mapping could be proved ({reasons})")
-    return min(proved, key=lambda pair: pair[0].size.evaluate(request.sizes))[1]
+    return min(proved, key=lambda pair: request.rank(pair[0].size)[:2])[1]

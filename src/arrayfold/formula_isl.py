@@ -11,6 +11,8 @@ from arrayfold._isl import large_parameters
 from arrayfold.errors import NotAffine
 from arrayfold.formula import Extreme, Floor, Formula
 
+_FEW_PIECES = 24
+
 
 def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
     """An affine formula as a function on the parameters, or on a set space where one is given.
@@ -142,6 +144,24 @@ def _beyond(piece: isl.PwAff, values: isl.PwAff, side: Literal["max", "min"]) ->
 def _only_aff(values: isl.PwAff) -> Formula:
     ((_, aff),) = values.get_pieces()
     return from_aff(aff)
+
+
+def exceeding(values: isl.Set, context: isl.Set) -> Formula:
+    """A formula that exceeds every value of a one-dimensional set, and is at least 1.
+
+    It is one more than the largest value where one formula can say that. Sets of many pieces are replaced
+    by their hull first: exact maxima over many strided pieces take seconds and print as riddles.
+
+    >>> exceeding(isl.Set("[N] -> { [v] : -N < v < N }"), isl.Set("[N] -> { : N >= 1 }"))
+    N
+    """
+    values = values.intersect_params(context).coalesce()
+    if values.is_empty():
+        return Formula.constant(1)
+    if values.n_basic_set() > _FEW_PIECES:
+        values = isl.Set.from_basic_set(values.remove_divs().polyhedral_hull())
+    nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context.params())
+    return fit(values.dim_max(0).union_max(nothing).add_constant_val(isl.Val(1)), context, "max")
 
 
 def extents(cells: isl.Set, context: isl.Set) -> list[tuple[Formula, Formula]]:

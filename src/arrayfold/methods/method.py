@@ -17,11 +17,13 @@ class Request:
     """What is asked of a method besides the conflicts.
 
     sizes         parameter values at which sizes are compared
+    far           large parameter values, which decide where sizes are equal
     power_of_two  round constant moduli up to powers of two
     all_orders    try every order of the array axes, not only the given one
     """
 
     sizes: Mapping[str, int]
+    far: Mapping[str, int]
     budget: Budget
     power_of_two: bool = False
     all_orders: bool = True
@@ -38,11 +40,11 @@ class Request:
         """A request that compares at the given parameter values, and far out for parameters not given."""
         far = large_parameters(conflicts.context)
         sizes = {name: params.get(name, value) for name, value in far.items()}
-        return Request(sizes, budget or Budget(None), power_of_two, all_orders)
+        return Request(sizes, far, budget or Budget(None), power_of_two, all_orders)
 
     def rank(self, size: Formula) -> tuple[object, ...]:
         """Smaller sizes come first; the text breaks ties, so that answers never vary."""
-        return (size.evaluate(self.sizes), str(size))
+        return (size.evaluate(self.sizes), size.evaluate(self.far), str(size))
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,15 @@ from functools import cache
 
 import islpy as isl
 
+from arrayfold._isl import image, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import fit, to_pw_aff
+from arrayfold.formula_isl import exceeding, fit, to_pw_aff
 from arrayfold.mapping import Mapping
 from arrayfold.methods.method import Method, Request
 
 _MOST_ORDERS = 120
+_MOST_PIECES = 16
 _MOST_COMBINATIONS = 4096
 
 
@@ -28,8 +30,9 @@ def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[M
     orders = list(_orders(conflicts.array.rank, request.all_orders))
     whole = _Widths(conflicts.differences, conflicts.context)
     candidates = [_in_order(conflicts, whole, order, request) for order in orders]
-    if request.all_orders and len(orders) > 1:
-        candidates.append(_piece_by_piece(conflicts, orders, request))
+    if request.all_orders and len(orders) > 1 and conflicts.differences.n_basic_set() <= _MOST_PIECES:
+        pieces = _symmetric_pieces(conflicts.differences)
+        candidates.append(_piece_by_piece(conflicts, pieces, orders, request))
     return [min(candidates, key=lambda mapping: request.rank(mapping.size))]
 
 
@@ -54,7 +57,8 @@ class _Widths:
         aligned = self.differences
         for other in settled:
             aligned = aligned.fix_val(isl.dim_type.set, other, isl.Val(0))
-        return fit(_largest(aligned, axis, self.context).add_constant_val(isl.Val(1)), self.context, "max")
+        unit = [int(axis == k) for k in range(aligned.dim(isl.dim_type.set))]
+        return exceeding(image(aligned, linear_form(aligned.get_space(), unit)), self.context)
 
     def moduli(self, order: Sequence[int]) -> list[Formula]:
         """The modulus of each axis, in the order of the array's dimensions."""
@@ -62,12 +66,6 @@ class _Widths:
         for position, axis in enumerate(order):
             found[axis] = self.modulus(axis, frozenset(order[:position]))
         return found
-
-
-def _largest(differences: isl.Set, axis: int, context: isl.Set) -> isl.PwAff:
-    """The largest coordinate, 0 for parameter values without a difference."""
-    nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context)
-    return nothing if differences.is_empty() else differences.dim_max(axis).union_max(nothing)
 
 
 def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int], request: Request) -> Mapping:
@@ -91,14 +89,16 @@ def _power_of_two(modulus: Formula) -> Formula:
     return Formula.constant(1 << (int(modulus.as_number()) - 1).bit_length())
 
 
-def _piece_by_piece(conflicts: Conflicts, orders: Sequence[tuple[int, ...]], request: Request) -> Mapping:
+def _piece_by_piece(
+    conflicts: Conflicts, pieces: Sequence[isl.Set], orders: Sequence[tuple[int, ...]], request: Request
+) -> Mapping:
     """Each symmetric piece of the differences in an order of its own; moduli are the maxima over pieces.
 
     A larger modulus keeps a mapping valid on a piece, so the maxima are valid on all of them (DIY15 §4.1).
     """
     choices = [
         [_Choice(moduli, request) for moduli in map(_Widths(piece, conflicts.context).moduli, orders)]
-        for piece in _symmetric_pieces(conflicts.differences)
+        for piece in pieces
     ]
     best = _best_choice(choices)
     moduli = [

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
@@ -18,12 +19,14 @@ import islpy as isl
 from arrayfold._integer import Vector, combine, kernel_frame
 from arrayfold._isl import fix_parameters, image, linear_form
 from arrayfold.conflicts import Conflicts
+from arrayfold.errors import BudgetExceeded
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import fit, to_pw_aff
+from arrayfold.formula_isl import exceeding
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
 
 _KEPT = 3
+_SHARE = 0.5
 
 # Largest coefficient of a row, by the rank of the array and the number of dimensions that are left.
 _LARGEST_COEFFICIENT = {1: {1: 1}, 2: {2: 5, 1: 1}, 3: {3: 2, 2: 4, 1: 1}, 4: {4: 1, 3: 1, 2: 3, 1: 1}}
@@ -38,7 +41,8 @@ def search_small_rows(conflicts: Conflicts, request: Request) -> Sequence[Storag
     here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
     axes = [tuple(int(j == k) for j in range(rank)) for k in range(rank)]
     search = _Search(request, {left: _directions(left, c) for left, c in _LARGEST_COEFFICIENT[rank].items()})
-    search.extend((), here, axes, 1)
+    with suppress(BudgetExceeded):
+        search.extend((), here, axes, 1)
     found = [_with_formulas(conflicts, rows) for _, rows in search.best]
     return sorted(found, key=lambda mapping: request.rank(mapping.size))
 
@@ -57,6 +61,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.best: list[tuple[int, tuple[Vector, ...]]] = []
+        self.budget = self.request.budget.part(_SHARE)
 
     def extend(
         self, rows: tuple[Vector, ...], remaining: isl.Set, frame: Sequence[Vector], size: int
@@ -69,7 +74,7 @@ class _Search:
         if remaining.is_empty():
             self.best = sorted([*self.best, (size, rows)], key=lambda item: (item[0], len(item[1])))[:_KEPT]
             return
-        self.request.budget.check("the search for small rows")
+        self.budget.check("the search for small rows")
         for width, _, row in sorted(self._widths(remaining)):
             if len(self.best) == _KEPT and size * (width + 1) >= self.best[-1][0]:
                 return
@@ -110,11 +115,6 @@ def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> StorageMappi
             break
         form = linear_form(remaining.get_space(), row)
         used.append(row)
-        moduli.append(_modulus(image(remaining, form), conflicts.context))
+        moduli.append(exceeding(image(remaining, form), conflicts.context))
         remaining = remaining.intersect(form.zero_set()).coalesce()
     return StorageMapping.of(conflicts.name, conflicts.array.dimensions, used, moduli)
-
-
-def _modulus(values: isl.Set, context: isl.Set) -> Formula:
-    nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context)
-    return fit(values.dim_max(0).union_max(nothing).add_constant_val(isl.Val(1)), context, "max")
