@@ -140,7 +140,7 @@ BLUR = "examples/blur-interleaved.toml"
         ("blurx[y, x] -> [0]", "invalid", 1),
         ("blurx[y, x] -> [y mod 3, x] : x >= 0", "valid", 0),
         ("blurx[y, x] -> [y mod 2, x] : x >= 0", "invalid", 1),
-        ("blurx[y, x] -> [(N*y + x) mod (N*N)]", "undecided", 1),
+        ("blurx[y, x] -> [(2*N*y + 2*x) mod (4*N*N)]", "undecided", 1),
     ],
 )
 def test_check(

@@ -24,6 +24,7 @@ FLOW = [
     "liveness",
     "mapping",
     "mapping_text",
+    "lattice_proof",
     "verify",
     "witness",
     "bounds",

@@ -9,6 +9,8 @@ from flint import fmpz_mat
 
 Vector = tuple[int, ...]
 
+_SHORT = 6
+
 
 def kernel_frame(row: Sequence[int]) -> tuple[list[Vector], list[Vector]]:
     """A short basis of the integer vectors on which a primitive row vanishes, and rows that are dual to it.
@@ -26,6 +28,57 @@ def kernel_frame(row: Sequence[int]) -> tuple[list[Vector], list[Vector]]:
     whole: Any = fmpz_mat([transform[0], *kernel])
     dual = _table(whole.inv().transpose())[1:]
     return [tuple(vector) for vector in kernel], [tuple(vector) for vector in dual]
+
+
+def is_onto(rows: Sequence[Sequence[int]]) -> bool:
+    """Whether the rows map the integer vectors onto all integer vectors.
+
+    >>> is_onto([[1, -1], [0, 1]]), is_onto([[1, 1], [1, -1]])
+    (True, False)
+    """
+    diagonal = _table(fmpz_mat([list(row) for row in rows]).snf())
+    return all(abs(line[k]) == 1 if k < len(line) else False for k, line in enumerate(diagonal))
+
+
+def reduced_kernel(rows: Sequence[Sequence[int]], moduli: Sequence[int]) -> list[Vector]:
+    """A reduced basis of the vectors that every row takes to a multiple of its modulus.
+
+    >>> reduced_kernel([[1, 2]], [5])
+    [(0, 5), (1, 2)]
+    """
+    size, count = len(rows[0]), len(rows)
+    lines: list[list[int]] = []
+    for k in range(size + count):
+        image = [row[k] if k < size else moduli[j] * int(j == k - size) for j, row in enumerate(rows)]
+        lines.append([*image, *(int(j == k) for j in range(size + count))])
+    echelon = _table(fmpz_mat(lines).hnf())
+    kernel = [line[count : count + size] for line in echelon if not any(line[:count])]
+    found = [_first_positive(vector) for vector in _reduce(kernel)]
+    return sorted(found, key=lambda vector: ([entry != 0 for entry in vector], sum(map(abs, vector))))
+
+
+def _reduce(vectors: list[list[int]]) -> list[list[int]]:
+    """A reduced basis whose short vectors stay out of the others.
+
+    A short vector with an entry ±1 clears that coordinate of the others, which are then reduced among
+    themselves. So bases of lattices of one family look alike, whatever their size.
+    """
+    reduced = _table(fmpz_mat(vectors).lll())
+    for short in reduced:
+        pivot = next((k for k, entry in enumerate(short) if abs(entry) == 1), None)
+        if max(map(abs, short)) <= _SHORT and pivot is not None and len(reduced) > 1:
+            others = [
+                [a - vector[pivot] * short[pivot] * b for a, b in zip(vector, short, strict=True)]
+                for vector in reduced
+                if vector is not short
+            ]
+            return [short, *_reduce(others)]
+    return reduced
+
+
+def _first_positive(vector: Sequence[int]) -> Vector:
+    sign = -1 if next(filter(None, vector)) < 0 else 1
+    return tuple(sign * entry for entry in vector)
 
 
 def combine(coefficients: Sequence[int], vectors: Sequence[Vector]) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 import islpy as isl
@@ -20,6 +20,17 @@ def parameter_names(item: isl.Set | isl.Map | isl.UnionSet | isl.UnionMap) -> tu
 def parameter_space(names: Sequence[str]) -> isl.Space:
     """The space of parameter sets `[names] -> { : }`."""
     return isl.Set(f"[{', '.join(names)}] -> {{ : }}").get_space()
+
+
+def fresh_names(prefix: str, count: int, taken: Collection[str]) -> list[str]:
+    """Names that are not taken, for indices in isl text.
+
+    >>> fresh_names("d", 2, ["d0", "N"])
+    ['d_0', 'd_1']
+    """
+    while any(f"{prefix}{k}" in taken for k in range(count)):
+        prefix += "_"
+    return [f"{prefix}{k}" for k in range(count)]
 
 
 def fix_parameters(params: Mapping[str, int]) -> isl.Set:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, InputError, MethodNotApplicable, NothingProved
+from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import Proof, Verdict, verify
@@ -63,10 +65,22 @@ def ask_all(conflicts: Conflicts, request: Request) -> Iterator[Candidate]:
     """What every method finds, in the order of the table, and then what the searches of `auto` find."""
     from arrayfold.searches import SEARCHES
 
+    best: Formula | None = None
     for method in METHODS:
-        yield ask(method, conflicts, request)
+        candidate = ask(method, conflicts, request)
+        best = _smaller(best, candidate, request)
+        yield candidate
     for search in SEARCHES:
-        yield _smallest_proved("auto", search, conflicts, request)
+        candidate = _smallest_proved("auto", partial(search, best=best), conflicts, request)
+        best = _smaller(best, candidate, request)
+        yield candidate
+
+
+def _smaller(best: Formula | None, candidate: Candidate, request: Request) -> Formula | None:
+    if candidate.mapping is None:
+        return best
+    sizes = [candidate.mapping.size, *([] if best is None else [best])]
+    return min(sizes, key=request.rank)
 
 
 def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import islpy as isl
 
-from arrayfold._isl import large_parameters
+from arrayfold._isl import fresh_names, large_parameters
 from arrayfold.errors import NotAffine
 from arrayfold.formula import Extreme, Floor, Formula
 
@@ -20,11 +20,11 @@ def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
     >>> to_pw_aff(Formula.name("N") * 2 + 1)
     PwAff("[N] -> { [(1 + 2N)] }")
     >>> to_pw_aff(Formula.name("N"), isl.Set("{ A[i] }").get_space())
-    PwAff("[N] -> { A[dimension_0] -> [(N)] }")
+    PwAff("[N] -> { A[i0] -> [(N)] }")
     """
     domain = ""
     if cells is not None:
-        indices = ", ".join(f"dimension_{k}" for k in range(cells.dim(isl.dim_type.set)))
+        indices = ", ".join(fresh_names("i", cells.dim(isl.dim_type.set), formula.names()))
         domain = f"{cells.get_tuple_name(isl.dim_type.set) or ''}[{indices}] -> "
     text = f"[{', '.join(sorted(formula.names()))}] -> {{ {domain}[({_isl_text(formula)})] }}"
     return isl.PwAff(text)

@@ -87,6 +87,8 @@ def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
         return _verify_relation(conflicts, mapping)
     _check_shape(conflicts, mapping)
     verdict = _verify_rows(conflicts, mapping)
+    if isinstance(verdict, Undecided):
+        verdict = _verify_lattice(conflicts, mapping) or verdict
     for modulus in mapping.moduli:
         if isinstance(verdict, Proof) and not _is_shown_positive(modulus, conflicts.context):
             return Undecided(f"modulus {modulus} is not shown to be positive for every size")
@@ -170,6 +172,25 @@ def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
     if not pending:
         return _counterexample(conflicts, mapping, colliding)
     return _search(conflicts, mapping, colliding, pending)
+
+
+def _verify_lattice(conflicts: Conflicts, mapping: Mapping) -> Verdict | None:
+    """The verdict from the kernel lattice of the mapping, where that has an affine basis."""
+    from arrayfold.lattice_proof import check_lattice
+
+    found = check_lattice(conflicts, mapping)
+    if found is None:
+        return None
+    if not found.colliding.is_empty():
+        return _counterexample(conflicts, mapping, found.colliding)
+    basis = ", ".join(f"({', '.join(map(str, vector))})" for vector in found.basis)
+    most = max((bound for bound in found.multiples if bound is not None), default=0)
+    steps = (
+        f"cells share an address iff their difference is an integer combination of {basis}",
+        f"conflicting cells differ by at most {most} times the vectors that contain parameters",
+        "none of the combinations that are left is a difference of conflicting cells (isl)",
+    )
+    return Proof("by the kernel lattice of the mapping", steps, conflicts.context)
 
 
 def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set, int | None] | None:

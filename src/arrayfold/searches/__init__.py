@@ -1,9 +1,13 @@
-"""Searches of `auto` itself, beside the published methods. Adding one is one file and one line here."""
+"""Searches of `auto` itself, beside the published methods. Adding one is one file and one line here.
+
+A search takes the conflicts, the request, and the best size so far.
+"""
 
 from __future__ import annotations
 
+from arrayfold.searches.polynomial_row import search_polynomial_row
 from arrayfold.searches.small_rows import search_small_rows
 
-SEARCHES = (search_small_rows,)
+SEARCHES = (search_small_rows, search_polynomial_row)
 
 __all__ = ["SEARCHES"]

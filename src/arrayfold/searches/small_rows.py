@@ -32,8 +32,11 @@ _SHARE = 0.5
 _LARGEST_COEFFICIENT = {1: {1: 1}, 2: {2: 5, 1: 1}, 3: {3: 2, 2: 4, 1: 1}, 4: {4: 1, 3: 1, 2: 3, 1: 1}}
 
 
-def search_small_rows(conflicts: Conflicts, request: Request) -> Sequence[StorageMapping]:
+def search_small_rows(
+    conflicts: Conflicts, request: Request, best: Formula | None = None
+) -> Sequence[StorageMapping]:
     """The mappings with the smallest sizes among those with small coefficients, smallest first."""
+    del best
     rank = conflicts.array.rank
     if rank not in _LARGEST_COEFFICIENT or conflicts.differences.is_empty():
         return []
