@@ -24,6 +24,7 @@ FLOW = [
     "liveness",
     "mapping",
     "mapping_text",
+    "well_formed",
     "lattice_proof",
     "verify",
     "witness",

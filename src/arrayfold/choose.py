@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, InputError, MethodNotApplicable, NothingProved
+from arrayfold.errors import ArrayfoldError, InputError, NothingProved
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS, Request
@@ -48,12 +48,16 @@ def _smallest_proved(
     try:
         with request.budget.limit(f"method {method} on {conflicts.name}"):
             for mapping in find(conflicts, request):
-                verdict = verify(conflicts, mapping)
+                try:
+                    verdict = verify(conflicts, mapping)
+                except InputError as error:
+                    reason = str(error)
+                    continue
                 if not isinstance(verdict, Proof):
                     reason = str(verdict)
                 elif best is None or request.rank(mapping.size) < request.rank(best[0].size):
                     best = mapping, verdict
-    except (BudgetExceeded, MethodNotApplicable) as error:
+    except ArrayfoldError as error:
         reason = str(error)
     seconds = time.perf_counter() - start
     if best is None:

@@ -12,7 +12,6 @@ for a coefficient that contains parameters, if its index takes finitely many val
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping as Values
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,16 +22,15 @@ from arrayfold._isl import (
     fix_parameters,
     integer,
     linear_form,
-    parameter_minima,
-    parameter_names,
     smallest_parameters,
     smallest_point,
 )
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import IncompleteMapping, InputError
+from arrayfold.errors import IncompleteMapping
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
 from arrayfold.mapping import AnyMapping, Mapping, StorageMapping
+from arrayfold.well_formed import check_well_formed, is_shown_positive
 
 _MOST_WRAPS = 16
 _MOST_VALUES = 32
@@ -85,12 +83,12 @@ def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
     """Whether no two different conflicting cells get the same address, for all of the context."""
     if isinstance(mapping, AnyMapping):
         return _verify_relation(conflicts, mapping)
-    _check_shape(conflicts, mapping)
+    check_well_formed(conflicts, mapping)
     verdict = _verify_rows(conflicts, mapping)
     if isinstance(verdict, Undecided):
         verdict = _verify_lattice(conflicts, mapping) or verdict
     for modulus in mapping.moduli:
-        if isinstance(verdict, Proof) and not _is_shown_positive(modulus, conflicts.context):
+        if isinstance(verdict, Proof) and not is_shown_positive(modulus, conflicts.context):
             return Undecided(f"modulus {modulus} is not shown to be positive for every size")
     return verdict
 
@@ -106,46 +104,6 @@ def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
 
 
 # ---------------------------------------------------------------- modular mappings
-
-
-def _check_shape(conflicts: Conflicts, mapping: Mapping) -> None:
-    if len(mapping.dimensions) != conflicts.array.rank:
-        found, expected = len(mapping.dimensions), conflicts.array.rank
-        raise InputError(f"the mapping takes {found} indices, but {conflicts.name} has {expected}")
-    if not len(mapping.matrix) == len(mapping.offset) == len(mapping.moduli):
-        raise InputError("a mapping has one row and one offset for each modulus")
-    if any(len(row) != len(mapping.dimensions) for row in mapping.matrix):
-        raise InputError(f"each row of the mapping needs {len(mapping.dimensions)} coefficients")
-    known = set(parameter_names(conflicts.context))
-    for formula in (*itertools.chain(*mapping.matrix), *mapping.offset, *mapping.moduli):
-        if formula.names() - known:
-            raise InputError(f"{formula}: unknown parameter {min(formula.names() - known)}")
-        if not formula.is_whole:
-            hint = "Integer division is written floor(.../2)."
-            raise InputError(f"{formula} is not shown to be a whole number for every size", hint=hint)
-    for modulus in mapping.moduli:
-        if modulus.is_affine:
-            too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
-            where = conflicts.context.intersect(too_small)
-            if not where.is_empty():
-                values = _print_values(smallest_parameters(where))
-                raise InputError(f"modulus {modulus} is not positive at {values or 'any size'}")
-
-
-def _is_shown_positive(modulus: Formula, context: isl.Set) -> bool:
-    """Whether the modulus is positive for all of the context.
-
-    Affine ones were checked with isl. A polynomial is if all its terms are nonnegative, and their sum is
-    positive at the least sizes, once the least sizes are taken as the origin.
-    """
-    if modulus.is_affine:
-        return True
-    least = parameter_minima(context)
-    if least is None or not modulus.is_polynomial:
-        return False
-    shifted = modulus.replace_names({name: Formula.name(name) + value for name, value in least.items()})
-    smallest = shifted.evaluate(dict.fromkeys(shifted.names(), 0))
-    return all(coefficient >= 0 for _, coefficient in shifted.terms) and smallest >= 1
 
 
 def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
@@ -276,7 +234,7 @@ def _search(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set, pending:
         if where.is_empty():
             break
         params = smallest_parameters(where)
-        _check_shape(conflicts.at(params), mapping.at(params))
+        check_well_formed(conflicts.at(params), mapping.at(params))
         verdict = _verify_rows(conflicts.at(params), mapping.at(params))
         if isinstance(verdict, Counterexample):
             return verdict
@@ -327,7 +285,3 @@ def _verify_relation(conflicts: Conflicts, mapping: AnyMapping) -> Verdict:
         step = "no pair of conflicting cells has equal images"
         return Proof("by an emptiness check on the conflicting pairs (isl)", (step,), conflicts.context)
     return _from_pairs(conflicts, collisions, smallest_parameters(collisions.params()), mapping)
-
-
-def _print_values(values: Values[str, int]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())

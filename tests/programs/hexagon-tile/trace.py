@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from reference import Instance, Trace
+from reference import Trace
+from shapes import stencil_tile
 
 
 def trace(B: int) -> Trace:
-    tile = [(t, i) for t in range(2 * B - 1) for i in range(abs(t - B + 1), 3 * B - 2 - abs(t - B + 1))]
-    instances = [
-        Instance(
-            "S",
-            (t, i),
-            tuple(("A", (t - 1, k)) for k in (i - 1, i, i + 1) if (t - 1, k) in set(tile)),
-            (("A", (t, i)),),
-        )
-        for t, i in tile
-    ]
-    inside = set(tile)
-    needed_outside = {
-        ("A", (t, i)) for t, i in tile if any((t + 1, i + step) not in inside for step in (-1, 0, 1))
-    }
-    return Trace(instances, frozenset(needed_outside))
+    rows = [(t, abs(t - B + 1)) for t in range(2 * B - 1)]
+    return stencil_tile([(t, i) for t, margin in rows for i in range(margin, 3 * B - 2 - margin)])

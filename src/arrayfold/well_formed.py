@@ -1,0 +1,60 @@
+"""Whether a mapping makes sense at all: shapes, whole numbers, positive moduli."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping as Values
+
+import islpy as isl
+
+from arrayfold._isl import parameter_minima, parameter_names, smallest_parameters
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import InputError
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import to_pw_aff
+from arrayfold.mapping import Mapping
+
+
+def check_well_formed(conflicts: Conflicts, mapping: Mapping) -> None:
+    """Raise unless all numbers are whole for every size, affine moduli positive, and shapes fit."""
+    if len(mapping.dimensions) != conflicts.array.rank:
+        found, expected = len(mapping.dimensions), conflicts.array.rank
+        raise InputError(f"the mapping takes {found} indices, but {conflicts.name} has {expected}")
+    if not len(mapping.matrix) == len(mapping.offset) == len(mapping.moduli):
+        raise InputError("a mapping has one row and one offset for each modulus")
+    if any(len(row) != len(mapping.dimensions) for row in mapping.matrix):
+        raise InputError(f"each row of the mapping needs {len(mapping.dimensions)} coefficients")
+    known = set(parameter_names(conflicts.context))
+    for formula in (*itertools.chain(*mapping.matrix), *mapping.offset, *mapping.moduli):
+        if formula.names() - known:
+            raise InputError(f"{formula}: unknown parameter {min(formula.names() - known)}")
+        if not formula.is_whole:
+            hint = "Integer division is written floor(.../2)."
+            raise InputError(f"{formula} is not shown to be a whole number for every size", hint=hint)
+    for modulus in mapping.moduli:
+        if modulus.is_affine:
+            too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
+            where = conflicts.context.intersect(too_small)
+            if not where.is_empty():
+                values = _print_values(smallest_parameters(where))
+                raise InputError(f"modulus {modulus} is not positive at {values or 'any size'}")
+
+
+def is_shown_positive(modulus: Formula, context: isl.Set) -> bool:
+    """Whether the modulus is positive for all of the context.
+
+    Affine ones were checked with isl. A polynomial is if all its terms are nonnegative, and their sum is
+    positive at the least sizes, once the least sizes are taken as the origin.
+    """
+    if modulus.is_affine:
+        return True
+    least = parameter_minima(context)
+    if least is None or not modulus.is_polynomial:
+        return False
+    shifted = modulus.replace_names({name: Formula.name(name) + value for name, value in least.items()})
+    smallest = shifted.evaluate(dict.fromkeys(shifted.names(), 0))
+    return all(coefficient >= 0 for _, coefficient in shifted.terms) and smallest >= 1
+
+
+def _print_values(values: Values[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
