@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import islpy as isl
@@ -238,3 +240,14 @@ def test_budgets_that_are_none(seconds: str, monkeypatch: pytest.MonkeyPatch, ca
 def test_a_parameter_given_twice(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert run(monkeypatch, "fold", BLUR, "--param", "N=5", "--param", "N=7") == 2
     assert "another value" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", ["0.05", "0.1", "0.2", "0.4"])
+def test_a_budget_that_ends_anywhere_leaves_no_trace_in_the_output(seconds: str, capfd: Capture) -> None:
+    command = Path(sys.executable).with_name("arrayfold")
+    arguments = [command, "fold", "examples/lbm-d3q27.toml", "--budget", seconds, "--json"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+    assert done.stdout == "" if done.returncode else json.loads(done.stdout)["arrays"]
+    assert capfd.readouterr().out == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import cast
 
 import islpy as isl
@@ -69,13 +69,28 @@ def points(cells: isl.Set) -> list[tuple[int, ...]]:
     [(0, 0), (0, 1), (1, 1)]
     """
     found: list[tuple[int, ...]] = []
-    rank = cells.dim(isl.dim_type.set)
-
-    def keep(point: isl.Point) -> None:
-        found.append(tuple(coordinate(point, isl.dim_type.set, k) for k in range(rank)))
-
-    cells.foreach_point(keep)
+    visit_points(cells, found.append)
     return found
+
+
+def visit_points(cells: isl.Set, visit: Callable[[tuple[int, ...]], None]) -> None:
+    """Call a function with every point of a bounded set without free parameters.
+
+    islpy prints and forgets exceptions in callbacks, so they are kept and raised afterwards.
+    """
+    rank = cells.dim(isl.dim_type.set)
+    failures: list[Exception] = []
+
+    def visit_one(point: isl.Point) -> None:
+        if not failures:
+            try:
+                visit(tuple(coordinate(point, isl.dim_type.set, k) for k in range(rank)))
+            except Exception as error:
+                failures.append(error)
+
+    cells.foreach_point(visit_one)
+    if failures:
+        raise failures[0]
 
 
 def coordinate(point: isl.Point, kind: isl.dim_type, position: int) -> int:

@@ -17,12 +17,12 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._isl import (
     can_count,
-    coordinate,
     few_parameter_points,
     first_images,
     fix_parameters,
     large_parameters,
     last_images,
+    visit_points,
 )
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
@@ -178,8 +178,8 @@ def _count_largest(moments: isl.Map) -> int | None:
     depth = moments.dim(isl.dim_type.in_)
     live: Counter[tuple[int, ...]] = Counter()
 
-    def count(point: isl.Point) -> None:
-        live[tuple(coordinate(point, isl.dim_type.set, k) for k in range(depth))] += 1
+    def count(incidence: tuple[int, ...]) -> None:
+        live[incidence[:depth]] += 1
 
-    incidences.foreach_point(count)
+    visit_points(incidences, count)
     return max(live.values())

@@ -307,6 +307,8 @@ def _values(given: list[str] | None) -> dict[str, int]:
 
 
 def _print(as_json: bool, data: Callable[[], dict[str, Any]], report: Callable[[], RenderableType]) -> None:
+    if sys.stderr.isatty():
+        typer.echo("\r\033[K", nl=False, err=True)
     if as_json:
         sys.stdout.write(json.dumps(data(), indent=2) + "\n")
         return
