@@ -117,13 +117,6 @@ def with_temporaries(problem: Problem) -> Problem:
     return replace(problem, temporaries=analyse(problem).temporaries, extra_temporaries=())
 
 
-def find_conflicts(problem: Problem, name: str, construction: Construction = "live-write") -> Conflicts:
-    """The conflicts of one array of a problem, given or found by analysis."""
-    if isinstance(problem, ConflictProblem):
-        return given_conflicts(problem, name)
-    return analyse(problem).conflicts(name, construction)
-
-
 def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
     """The conflicts that the input itself states.
 

@@ -11,6 +11,7 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
+from arrayfold.methods import METHODS
 from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.verify import Counterexample, Proof
 
@@ -82,6 +83,7 @@ def _candidate(candidate: Candidate, array: ComparedArray) -> dict[str, Any]:
         "proved": candidate.is_proved,
         "optimal": array.lower_bound.equals(candidate.mapping.size, array.params),
         "seconds": round(candidate.seconds, 6),
+        "citation": METHODS[candidate.method].citation if candidate.method in METHODS else "",
     }
 
 
