@@ -19,7 +19,7 @@ from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import apply_options, read, write_problem
 from arrayfold.frontends.problem import read_problem
 from arrayfold.mapping import Mapping
-from arrayfold.verify import Undecided, verify
+from arrayfold.verify import Counterexample, Undecided, verify
 from command import run
 from reference import Instance, Trace, partial_conflicts
 from test_paper_programs import pairs_at
@@ -251,3 +251,32 @@ def test_a_budget_that_ends_anywhere_leaves_no_trace_in_the_output(seconds: str,
     assert "Traceback" not in done.stderr
     assert done.stdout == "" if done.returncode else json.loads(done.stdout)["arrays"]
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("modulus", ["61 - N", "N^2 - 122*N + 3721"])
+def test_a_modulus_that_vanishes_where_a_basis_is_guessed(modulus: str) -> None:
+    text = (
+        'context = "[N] -> { : 1 <= N <= 40 }"\narray = "[N] -> { A[d, e] : 0 <= d < 2 and 0 <= e <= N }"\n'
+        'differences = "[N] -> { A[d, e] : -1 <= d <= 1 and -N <= e <= N }"'
+    )
+    conflicts = Analysis.of(read_problem("vanish.toml", text)).conflicts("A")
+    mapping = Mapping.of("A", ("d", "e"), [[1, f("N + 2")]], [f(modulus)])
+    assert verify(conflicts, mapping) is not None
+
+
+def test_a_minimum_that_isl_finds_and_no_point_attains() -> None:
+    text = (
+        'context = "[N] -> { : N >= 6 }"\n'
+        'array = "[N] -> { A[x, y, z] : 0 <= x < 2*N + 3 and 0 <= y < 2*N + 1 and 0 <= z < 4 }"\n'
+        'differences = """[N] -> { A[x, y, z] : -N + 2 <= x <= N - 2 and -1 <= y <= 1'
+        " and -3N - 4 <= z <= 3N + 4;"
+        " A[x, y, z] : -3N - 4 <= x <= 3N + 4 and -2N - 3 <= y <= 2N + 3 and -N + 2 <= z <= N - 2"
+        ' and z - y >= 1 }"""'
+    )
+    conflicts = Analysis.of(read_problem("minimum.toml", text)).conflicts("A")
+    row = [f("-N - 4"), f("-N - 1"), f("1")]
+    mapping = Mapping.of("A", conflicts.array.dimensions, [row], [f("2*N^2 + 8*N + 4")], [f("2*N + 3")])
+    verdict = verify(conflicts, mapping)
+    assert isinstance(verdict, Counterexample)
+    x, y = verdict.cells
+    assert mapping.address(x, verdict.params) == mapping.address(y, verdict.params)

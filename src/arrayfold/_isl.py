@@ -7,6 +7,8 @@ from typing import cast
 
 import islpy as isl
 
+_MOST_STEPS = 100
+
 # ---------------------------------------------------------------- spaces, parameters, points
 
 
@@ -106,12 +108,23 @@ def smallest_point(cells: isl.Set) -> tuple[int, ...]:
     >>> smallest_point(isl.Set("{ A[i, j] : 1 <= i <= 2 and 3 - i <= j < 9 }"))
     (1, 2)
     """
-    found: list[int] = []
     for k in range(cells.dim(isl.dim_type.set)):
-        least = cells.dim_min_val(k)
-        cells = cells.fix_val(isl.dim_type.set, k, least)
-        found.append(least.to_python())
-    return tuple(found)
+        cells = _fix_to_least(cells, k)
+    point = cells.sample_point()
+    return tuple(coordinate(point, isl.dim_type.set, k) for k in range(cells.dim(isl.dim_type.set)))
+
+
+def _fix_to_least(cells: isl.Set, position: int) -> isl.Set:
+    """The points with the least coordinate; isl's own minimum is sometimes one that no point attains."""
+    for _ in range(_MOST_STEPS):
+        least = cells.dim_min_val(position)
+        if not least.is_int():
+            break
+        fixed = cells.fix_val(isl.dim_type.set, position, least)
+        if not fixed.is_empty():
+            return fixed
+        cells = cells.lower_bound_val(isl.dim_type.set, position, least.add(isl.Val(1)))
+    return cells
 
 
 def smallest_parameters(where: isl.Set) -> dict[str, int]:

@@ -88,6 +88,8 @@ def _guess_basis(mapping: Mapping, low: Values[str, int]) -> Matrix | None:
     if others:
         return None
     sizes = [max(low[name], 0) + offset for offset in _GUESSED_FROM]
+    if any(modulus.at({name: size}) < 1 for modulus in mapping.moduli for size in sizes):
+        return None
     bases = [_kernel_at(mapping, {name: size}) for size in sizes]
     fitted: Matrix = []
     for vectors in zip(*bases, strict=True):
