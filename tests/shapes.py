@@ -46,3 +46,32 @@ def lattice_boltzmann(size: int, steps: Sequence[tuple[int, ...]]) -> Trace:
             for place in itertools.product(range(size), repeat=dimensions)
         ]
     )
+
+
+def column_tile(array: str, size: int, reach: int) -> Trace:
+    """Each column of a tile is written, then read by a window of rows; the last rows are live-out."""
+    instances: list[Instance] = []
+    for x in range(size):
+        instances += [Instance("P", (x, y), (), ((array, (x, y)),)) for y in range(size)]
+        instances += [
+            Instance("Q", (x, y), tuple((array, (x, k)) for k in range(max(0, y - reach), y + 1)), ())
+            for y in range(size)
+        ]
+    needed = ((array, (x, y)) for x in range(size) for y in range(size - reach, size))
+    return Trace(instances, frozenset(needed))
+
+
+def jacobi(n: int) -> Trace:
+    """A three-point stencil with an expanded time dimension."""
+    return Trace(
+        [
+            Instance(
+                "S",
+                (i, j),
+                tuple(("A", (i - 1, k)) for k in (j - 1, j, j + 1) if i >= 1 and 0 <= k < n),
+                (("A", (i, j)),),
+            )
+            for i in range(n)
+            for j in range(n)
+        ]
+    )

@@ -89,3 +89,15 @@ def test_moduli_that_depend_on_which_parameter_is_larger() -> None:
     folded = fold(problem)["A"]
     assert folded.size == f("max(M, N)")
     assert folded.size.at({"N": 3, "M": 7}) == 7
+
+
+@pytest.mark.parametrize("method", ["identity", "successive-modulo", "auto"])
+def test_power_of_two_holds_for_every_method(method: str) -> None:
+    text = (
+        'array = "{ A[i, j] : 0 <= i < 5 and 0 <= j < 7 }"\n'
+        'differences = "{ A[i, j] : -2 <= i <= 2 and -6 <= j <= 6 }"'
+    )
+    folded = fold(read_problem("small.toml", text), method=method, power_of_two=True)["A"]
+    numbers = [int(modulus.as_number()) for modulus in folded.mapping.moduli]
+    assert numbers
+    assert all(number & (number - 1) == 0 for number in numbers)

@@ -15,6 +15,7 @@ from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.program import Program
 from reference import Before, Instance, Trace, partial_conflicts
+from shapes import jacobi
 from test_paper_programs import pairs_at
 
 EXAMPLES = Path("examples")
@@ -40,21 +41,6 @@ def forall_after(trace: Trace, sequential: Time) -> Before:
         return (sequential(trace.instances[a[0]]), a[1]) < (sequential(trace.instances[b[0]]), b[1])
 
     return before
-
-
-def jacobi(n: int) -> Trace:
-    return Trace(
-        [
-            Instance(
-                "S",
-                (i, j),
-                tuple(("A", (i - 1, k)) for k in (j - 1, j, j + 1) if i >= 1 and 0 <= k < n),
-                (("A", (i, j)),),
-            )
-            for i in range(n)
-            for j in range(n)
-        ]
-    )
 
 
 def gauss(N: int, M: int) -> Trace:

@@ -136,11 +136,12 @@ def smallest_parameters(where: isl.Set) -> dict[str, int]:
     names = parameter_names(where)
     values = _parameters_as_dimensions(where)
     total = linear_form(values.get_space(), [1] * len(names))
-    least = image(values, total).dim_min_val(0)
-    if not least.is_int():
+    sums = image(values, total)
+    if not sums.dim_min_val(0).is_int():
         point = values.sample_point()
         return {name: coordinate(point, isl.dim_type.set, k) for k, name in enumerate(names)}
-    nearest = values.intersect(total.add_constant_val(least.neg()).zero_set())
+    (least,) = smallest_point(sums)
+    nearest = values.intersect(total.add_constant_val(integer(-least)).zero_set())
     return dict(zip(names, smallest_point(nearest), strict=True))
 
 

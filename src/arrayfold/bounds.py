@@ -39,7 +39,8 @@ class LowerBound:
 
     formula  the bound where `when` holds; None if it is not known as a formula
     when     parameter values for which the formula was shown; None for all of the context
-    pieces   { : } with formulas whose maximum is the bound there
+    pieces   { : } with formulas that some moment attains there
+    is_attained  whether the maximum of these formulas is the bound, not only below it
     moments  { [t] -> A[x] }, to count at given parameter values
     """
 

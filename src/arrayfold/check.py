@@ -96,7 +96,8 @@ def _check_one(
         verdict = verify(conflicts, mapping)
     clobber = None
     if isinstance(verdict, Counterexample) and analysis.liveness is not None:
-        clobber = find_clobber(analysis.liveness, verdict)
+        with budget.limit(f"the counterexample to {mapping}"):
+            clobber = find_clobber(analysis.liveness, verdict)
     smaller, shrunk = None, None
     if isinstance(verdict, Proof) and isinstance(mapping, Mapping):
         request = Request.of(conflicts, params, budget)

@@ -47,7 +47,8 @@ def _smallest_proved(
     reason = "the method proposed nothing"
     try:
         with request.budget.limit(f"method {method} on {conflicts.name}"):
-            for mapping in find(conflicts, request):
+            for proposed in find(conflicts, request):
+                mapping = proposed.with_powers_of_two() if request.power_of_two else proposed
                 try:
                     verdict = verify(conflicts, mapping)
                 except InputError as error:
@@ -99,7 +100,11 @@ def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
         if candidate.mapping is None:
             raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
         return candidate
-    candidates = list(ask_all(conflicts, request))
+    return best_of(list(ask_all(conflicts, request)), conflicts, request)
+
+
+def best_of(candidates: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:
+    """The candidate with the smallest proved mapping; the first one wins a tie."""
     proved = [(candidate.mapping, candidate) for candidate in candidates if candidate.mapping is not None]
     if not proved:
         reasons = "; ".join(f"{candidate.method}: {candidate.reason}" for candidate in candidates)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
+import islpy as isl
 import typer
 
 from arrayfold.errors import ArrayfoldError, InputError
@@ -75,6 +76,9 @@ def _run() -> int:
     except ArrayfoldError as error:
         print(f"arrayfold: {error}", file=sys.stderr)  # noqa: T201
         return error.exit_status
+    except isl.Error as error:
+        print(f"arrayfold: isl failed: {error}", file=sys.stderr)  # noqa: T201
+        return 1
     except BrokenPipeError:
         sys.stderr.close()
         return 1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from arrayfold._budget import Budget
 from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.choose import Candidate, ask, choose
+from arrayfold.choose import Candidate, ask_all, best_of
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import NothingProved
 from arrayfold.fold import Analysis, Progress, checked_params, chosen_arrays
@@ -44,22 +43,20 @@ def compare(
         progress(f"{name}: conflicts")
         conflicts = analysis.conflicts(name, budget)
         request = Request.of(conflicts, values, budget, power_of_two=power_of_two)
-        candidates: list[Candidate] = []
-        for method in METHODS:
-            progress(f"{name}: {method}")
-            candidates.append(ask(method, conflicts, request))
-        progress(f"{name}: auto")
-        candidates.append(_best_of_all(conflicts, request))
+        progress(f"{name}: mappings")
+        everything = list(ask_all(conflicts, request))
+        candidates = [candidate for candidate in everything if candidate.method in METHODS]
+        candidates.append(_auto(everything, conflicts, request))
         compared.append(
             ComparedArray(conflicts, tuple(candidates), find_lower_bound(conflicts, budget), values)
         )
     return compared
 
 
-def _best_of_all(conflicts: Conflicts, request: Request) -> Candidate:
-    start = time.perf_counter()
+def _auto(everything: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:
+    """What `auto` makes of all candidates; its time is that of all of them together."""
+    seconds = sum(candidate.seconds for candidate in everything)
     try:
-        best = choose("auto", conflicts, request)
+        return replace(best_of(everything, conflicts, request), method="auto", seconds=seconds)
     except NothingProved as error:
-        return Candidate("auto", None, None, time.perf_counter() - start, str(error))
-    return replace(best, method="auto", seconds=time.perf_counter() - start)
+        return Candidate("auto", None, None, seconds, str(error))

@@ -135,7 +135,9 @@ class Analysis:
         if self.liveness is None:
             return {}
         live_in = {cells.get_tuple_name() for cells in sets_of(self.liveness.live_in)}
-        live_out = {cells.get_tuple_name() for cells in sets_of(self.liveness.program.live_out)}
+        program = self.liveness.program
+        needed = program.live_out.intersect_params(program.context)
+        live_out = {cells.get_tuple_name() for cells in sets_of(needed)}
         reasons: dict[str, str] = {}
         for array in self.problem.arrays:
             if array.name not in self.liveness.temporaries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping as Values
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import islpy as isl
@@ -97,6 +97,16 @@ class Mapping:
             columns = [column + entry * stride for column, entry in zip(columns, row, strict=True)]
             shift, stride = shift + offset * stride, stride * modulus
         return Mapping.of(self.array, self.dimensions, [columns], [stride], [shift])
+
+    def with_powers_of_two(self) -> Mapping:
+        """The same rows, constant moduli rounded up to powers of two; others stay as they are."""
+        moduli = (
+            Formula.constant(1 << (int(modulus.as_number()) - 1).bit_length())
+            if modulus.is_constant
+            else modulus
+            for modulus in self.moduli
+        )
+        return replace(self, moduli=tuple(moduli))
 
     def to_isl(self) -> isl.Map:
         """{ A[x] -> [address] }; moduli and coefficients must be numbers, offsets affine."""

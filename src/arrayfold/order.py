@@ -15,6 +15,8 @@ from arrayfold._isl import fix_parameters, maps_of, smallest_parameters
 from arrayfold.errors import InputError
 from arrayfold.program import Program
 
+_FOLLOWED_SIZES = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Order:
@@ -153,9 +155,9 @@ def _happens_before_order(program: Program) -> Order:
     assert program.happens_before is not None
     closure, is_exact = program.happens_before.transitive_closure()
     relation = closure if is_exact else program.happens_before
-    cycle = relation.intersect(program.domain().identity())
-    if cycle.is_empty() and not is_exact:
-        cycle = _cycle_at_a_small_size(program, program.happens_before)
+    cycle = closure.intersect(program.domain().identity())
+    if not is_exact and not cycle.is_empty():
+        cycle = _cycle_at_small_sizes(program, program.happens_before)
     if not cycle.is_empty():
         raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
     coordinates = _instance_coordinates(program)
@@ -181,15 +183,28 @@ def _happens_before_order(program: Program) -> Order:
     )
 
 
-def _cycle_at_a_small_size(program: Program, relation: isl.UnionMap) -> isl.UnionMap:
-    """{ S[i] -> S[i] }: instances that come before themselves at a small size.
+def _cycle_at_small_sizes(program: Program, relation: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> S[i] }: instances that come before themselves at one of the smallest sizes.
 
-    isl's closure is too large where it is not exact, so cycles are looked for by following the relation.
+    isl's closure is too large where it is not exact, so what it shows need not be a cycle; the relation
+    itself is followed at a few sizes instead.
     """
-    here = fix_parameters(smallest_parameters(relation.params()))
-    reached = step = relation.intersect_params(here)
-    while True:
-        further = reached.union(reached.apply_range(step)).coalesce()
-        if further.is_subset(reached):
-            return reached.intersect(program.domain().identity())
+    identity = program.domain().identity()
+    sizes = relation.params()
+    for _ in range(_FOLLOWED_SIZES):
+        if sizes.is_empty():
+            break
+        here = fix_parameters(smallest_parameters(sizes))
+        cycle = _follow(relation.intersect_params(here)).intersect(identity)
+        if not cycle.is_empty():
+            return cycle
+        sizes = sizes.subtract(here)
+    return isl.UnionMap.empty(relation.get_space())
+
+
+def _follow(step: isl.UnionMap) -> isl.UnionMap:
+    """The transitive closure of a finite relation."""
+    reached = step
+    while not (further := reached.union(reached.apply_range(step)).coalesce()).is_subset(reached):
         reached = further
+    return reached

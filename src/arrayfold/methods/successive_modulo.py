@@ -29,7 +29,7 @@ def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[M
     """The smallest mapping over the orders of the axes, and over orders chosen piece by piece."""
     orders = list(_orders(conflicts.array.rank, request.all_orders))
     whole = _Widths(conflicts.differences, conflicts.context)
-    candidates = [_in_order(conflicts, whole, order, request) for order in orders]
+    candidates = [_in_order(conflicts, whole, order) for order in orders]
     if request.all_orders and len(orders) > 1 and conflicts.differences.n_basic_set() <= _MOST_PIECES:
         pieces = _symmetric_pieces(conflicts.differences)
         candidates.append(_piece_by_piece(conflicts, pieces, orders, request))
@@ -68,25 +68,15 @@ class _Widths:
         return found
 
 
-def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int], request: Request) -> Mapping:
+def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int]) -> Mapping:
     moduli = widths.moduli(order)
-    return _mapping(conflicts, order, [moduli[axis] for axis in order], request)
+    return _mapping(conflicts, order, [moduli[axis] for axis in order])
 
 
-def _mapping(
-    conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula], request: Request
-) -> Mapping:
+def _mapping(conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula]) -> Mapping:
     rank = conflicts.array.rank
     rows = [[int(axis == k) for k in range(rank)] for axis in order]
-    if request.power_of_two:
-        moduli = [_power_of_two(modulus) for modulus in moduli]
     return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
-
-
-def _power_of_two(modulus: Formula) -> Formula:
-    if not modulus.is_constant:
-        return modulus
-    return Formula.constant(1 << (int(modulus.as_number()) - 1).bit_length())
 
 
 def _piece_by_piece(
@@ -105,7 +95,7 @@ def _piece_by_piece(
         _maximum([choice.moduli[axis] for choice in best], conflicts.context)
         for axis in range(conflicts.array.rank)
     ]
-    return _mapping(conflicts, range(conflicts.array.rank), moduli, request)
+    return _mapping(conflicts, range(conflicts.array.rank), moduli)
 
 
 def _symmetric_pieces(differences: isl.Set) -> list[isl.Set]:

@@ -2,19 +2,6 @@
 
 from __future__ import annotations
 
-from reference import Instance, Trace
+from shapes import jacobi
 
-
-def trace(n: int) -> Trace:
-    return Trace(
-        [
-            Instance(
-                "S",
-                (i, j),
-                tuple(("A", (i - 1, k)) for k in (j - 1, j, j + 1) if i >= 1 and 0 <= k < n),
-                (("A", (i, j)),),
-            )
-            for i in range(n)
-            for j in range(n)
-        ]
-    )
+trace = jacobi

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from reference import Instance, Trace
+from reference import Trace
+from shapes import column_tile
 
 
 def trace(B: int) -> Trace:
-    instances: list[Instance] = []
-    for x in range(B):
-        instances += [Instance("P", (x, y), (), (("A", (x, y)),)) for y in range(B)]
-        instances += [
-            Instance("Q", (x, y), tuple(("A", (x, k)) for k in range(max(0, y - 4), y + 1)), ())
-            for y in range(B)
-        ]
-    return Trace(instances, frozenset(("A", (x, y)) for x in range(B) for y in range(B - 4, B)))
+    return column_tile("A", B, 4)
