@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import itertools
+from contextlib import suppress
+
 import islpy as isl
 import pytest
 
 from arrayfold import bounds
 from arrayfold._budget import Budget
+from arrayfold._isl import linear_form
 from arrayfold.bounds import find_lower_bound
 from arrayfold.errors import BudgetExceeded
 from arrayfold.fold import Analysis, fold
@@ -66,6 +70,19 @@ def test_where_a_formula_holds_is_said() -> None:
     assert bound.formula == read_formula("n + 2")
     assert bound.when is not None
     assert bound.at({"m": 2, "n": 4}) == 5
+
+
+@pytest.mark.parametrize("operations", range(1, 600, 13))
+def test_a_budget_that_ends_at_any_operation_is_a_budget_error(
+    operations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arrayfold._budget._OPERATIONS_PER_SECOND", operations / 100)
+    cells = isl.Set("{ A[t, i] : (-1 <= t <= 1 and -3 <= i <= 3) or (i + t = 0 and -5 <= i <= 6) }")
+    budget = Budget(100)
+    with suppress(BudgetExceeded), budget.limit("work"):
+        for row in itertools.product(range(5), repeat=2):
+            ((_, form),) = linear_form(cells.get_space(), row).get_pieces()
+            assert cells.max_val(form).to_python() >= 0
 
 
 def test_a_budget_stops_isl_and_leaves_it_usable() -> None:

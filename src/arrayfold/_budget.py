@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import islpy as isl
 
-from arrayfold.errors import BudgetExceeded, IslFailure
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 
 _OPERATIONS_PER_SECOND = 1_500_000
 
@@ -46,11 +46,16 @@ class Budget:
             context.set_max_operations(max(1, int(self.remaining() * share * _OPERATIONS_PER_SECOND)))
         try:
             yield
-        except isl.Error as error:
-            if self._deadline is None or not _is_exhausted():
+        except ArrayfoldError:
+            raise
+        except Exception as error:
+            # Past its limit islpy raises its own error most of the time and hands out None at others.
+            if self._deadline is not None and _is_exhausted():
+                message = f"{work} needs more isl operations than the budget of {self.seconds:g} s allows"
+                raise BudgetExceeded(f"{message}; raise it with --budget") from error
+            if isinstance(error, isl.Error):
                 raise IslFailure(f"{work}: isl failed: {error}") from error
-            message = f"{work} needs more isl operations than the budget of {self.seconds:g} s allows"
-            raise BudgetExceeded(f"{message}; raise it with --budget") from error
+            raise
         finally:
             context.set_max_operations(outer)
             context.reset_operations()
