@@ -140,9 +140,13 @@ class Analysis:
         live_out = {cells.get_tuple_name() for cells in sets_of(needed)}
         reasons: dict[str, str] = {}
         for array in self.problem.arrays:
-            if array.name not in self.liveness.temporaries:
-                words = ["live-in"] * (array.name in live_in) + ["live-out"] * (array.name in live_out)
-                reasons[array.name] = " and ".join(words) or "not listed as temporary"
+            if array.name in self.liveness.temporaries or (program.source and array.rank == 0):
+                continue
+            if array.name in program.kept:
+                reasons[array.name] = program.kept[array.name].reason
+                continue
+            words = ["live-in"] * (array.name in live_in) + ["live-out"] * (array.name in live_out)
+            reasons[array.name] = " and ".join(words) or "not listed as temporary"
         return reasons
 
 

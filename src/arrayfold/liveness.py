@@ -94,7 +94,8 @@ def analyse(program: Program) -> Liveness:
     """The liveness of a program: its live-in cells completed, its temporaries chosen.
 
     Live-in are also cells that are read, or live-out, without a write that surely comes first. Without a
-    list of temporaries every written array that is neither live-in nor live-out is one.
+    list of temporaries every written array that is neither live-in nor live-out is one, unless the program
+    knows a reason against it.
     """
     order = order_of(program)
     live_in = program.live_in.union(undefined_reads(program, order).range())
@@ -104,17 +105,17 @@ def analyse(program: Program) -> Liveness:
     temporaries = program.temporaries
     if temporaries is None:
         live = live_in.union(program.live_out.intersect_params(program.context))
-        kept = {cells.get_tuple_name() for cells in sets_of(live)}
+        kept = {cells.get_tuple_name() for cells in sets_of(live)} | program.kept.keys()
         temporaries = tuple(array.name for array in program.arrays if array.name not in kept)
     chosen = tuple(dict.fromkeys((*temporaries, *program.extra_temporaries)))
     return Liveness(program, order, live_in, chosen)
 
 
 def with_temporaries(problem: Problem) -> Problem:
-    """The problem with extra temporaries, if there are any, worked into its list of them."""
-    if not isinstance(problem, Program) or not problem.extra_temporaries:
+    """The problem with extra temporaries, or reasons against some, worked into its list of them."""
+    if not isinstance(problem, Program) or not (problem.extra_temporaries or problem.kept):
         return problem
-    return replace(problem, temporaries=analyse(problem).temporaries, extra_temporaries=())
+    return replace(problem, temporaries=analyse(problem).temporaries, extra_temporaries=(), kept={})
 
 
 def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import islpy as isl
 
 from arrayfold._isl import parameter_names
+from arrayfold.c.source import CSource
 from arrayfold.errors import InputError
 
 Parallelism: TypeAlias = Literal["doall", "forall"]
@@ -56,6 +57,14 @@ class Statement:
     accesses: tuple[Access, ...]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Why an array stays where it is; what is final stands even if the user calls the array temporary."""
+
+    reason: str
+    is_final: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """An affine loop program.
@@ -68,6 +77,8 @@ class Program:
     live_out        { A[x] }            cells needed after it
     temporaries     arrays that may be folded; None leaves the choice to the analysis
     extra_temporaries  further ones, whatever the choice is
+    kept            arrays that are no temporaries, each with the reason
+    source          the C text behind it, if it has one
     """
 
     name: str
@@ -81,6 +92,8 @@ class Program:
     live_out: isl.UnionSet
     temporaries: tuple[str, ...] | None
     extra_temporaries: tuple[str, ...] = ()
+    kept: Mapping[str, Kept] = field(default_factory=dict[str, Kept])
+    source: CSource | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -110,6 +123,20 @@ class Program:
     def narrowed(self, context: isl.Set) -> Program:
         """The same program with more known of the parameters."""
         return replace(self, context=self.context.intersect(context).coalesce())
+
+    def with_temporary(self, name: str) -> Program:
+        """The same program in which an array may be folded; what was only assumed of it is dropped."""
+        self.array(name)
+        added = replace(self, extra_temporaries=(*self.extra_temporaries, name))
+        if name not in self.kept:
+            return added
+        reason = self.kept[name]
+        if reason.is_final:
+            raise InputError(f"array {name} cannot be folded: {reason.reason}")
+        cells = self.array(name).cells
+        needed = self.live_out.subtract(isl.UnionSet.from_set(isl.Set.universe(cells.get_space())))
+        kept = {other: why for other, why in self.kept.items() if other != name}
+        return replace(added, kept=kept, live_out=needed)
 
     def is_equal(self, other: Program) -> bool:
         """Whether both describe the same program, in the sense of isl."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from arrayfold.errors import InputError
@@ -9,29 +10,59 @@ from arrayfold.frontends.problem import read_problem
 from arrayfold.program import Problem
 
 
-def read(file: str | Path) -> Problem:
-    """The problem in a file; its suffix says how it is written."""
-    path = Path(file)
-    text = _text_of(path)
-    if path.suffix == ".toml":
-        return read_problem(str(path), text)
-    if path.suffix in (".c", ".py"):
+def read(file: str | Path, *, region: str | None = None, arguments: Sequence[str] = ()) -> Problem:
+    """The problem in a file; its suffix says how it is written.
+
+    region     which one, if a C file has several: its name, or its number counted from 1
+    arguments  for the C parser, such as -I and -D
+    """
+    problems = read_all(file, arguments=arguments)
+    names = [problem.name for problem in problems]
+    if region is None:
+        if len(problems) == 1:
+            return problems[0]
         raise InputError(
-            f"{path}: {path.suffix} files cannot be read yet",
+            f"{file} has {len(problems)} regions: {', '.join(names)}", hint="Name one: --region NAME"
+        )
+    if region in names:
+        return problems[names.index(region)]
+    if region.isdigit() and 1 <= int(region) <= len(problems):
+        return problems[int(region) - 1]
+    raise InputError(f"{file} has no region {region!r}; its regions are: {', '.join(names)}")
+
+
+def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem]:
+    """The problems in a file: one, or as many as a C file has regions."""
+    path = Path(file)
+    data = _bytes_of(path)
+    if path.suffix == ".c":
+        from arrayfold.frontends.c import read_c
+
+        return [*read_c(str(path), data, arguments)]
+    if arguments:
+        raise InputError(f"{path} is no C file; options after -- are for the C parser")
+    if path.suffix == ".toml":
+        return [read_problem(str(path), _text_of(path, data))]
+    if path.suffix == ".py":
+        raise InputError(
+            f"{path}: .py files cannot be read yet",
             hint="State the program as a problem file (.toml); see docs/problem-file.md.",
         )
-    raise InputError(f"{path}: expected a problem file, whose name ends in .toml")
+    raise InputError(f"{path}: expected a C file (.c) or a problem file (.toml)")
 
 
-def _text_of(path: Path) -> str:
+def _bytes_of(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a directory; expected a file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _text_of(path: Path, data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -11,7 +11,7 @@ from arrayfold._isl import is_bounded, sets_of
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
-from arrayfold.program import Array, Problem, Program, find_array
+from arrayfold.program import Array, Problem, Program
 
 
 def apply_options(
@@ -28,11 +28,11 @@ def apply_options(
         if live_out or temporary:
             raise InputError("--live-out and --temporary need a program, but the file gives conflicts")
         return problem
+    for name in temporary:
+        problem = problem.with_temporary(name)
     if live_out:
         problem = _add_live_out(problem, live_out)
-    for name in temporary:
-        find_array(problem.arrays, name)
-    return replace(problem, extra_temporaries=(*problem.extra_temporaries, *temporary))
+    return problem
 
 
 def _with_parameters(problem: Problem, text: str, inside: str, name: str) -> SourceText:

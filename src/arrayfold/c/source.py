@@ -1,0 +1,166 @@
+"""Where a program comes from, if that is a C file: the text, the region, and its pieces as trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import islpy as isl
+
+from arrayfold.c.lexer import blank, identifiers
+from arrayfold.c.tree import (
+    Assign,
+    CStatement,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    FunctionTree,
+    Reference,
+    Unary,
+    Variable,
+    bare,
+    walk,
+)
+from arrayfold.errors import InputError, NotAffine, Place
+
+
+@dataclass(frozen=True, eq=False)
+class CText:
+    """A C file, one character a byte, so that offsets are those of libclang."""
+
+    file: str
+    data: bytes
+    arguments: tuple[str, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The file, one character a byte."""
+        return self.data.decode("latin-1")
+
+    @cached_property
+    def plain(self) -> str:
+        """The same without comments and insides of strings."""
+        return blank(self.text)
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Every name in the file, which new names must avoid."""
+        return frozenset(identifiers(self.text))
+
+    def place(self, offset: int) -> Place:
+        """Line and column of a byte."""
+        start = self.data.rfind(b"\n", 0, offset) + 1
+        end = self.data.find(b"\n", offset)
+        line = self.data[start : end if end >= 0 else None].decode("utf-8", "replace").rstrip("\r")
+        column = len(self.data[start:offset].decode("utf-8", "replace")) + 1
+        return Place(self.file, self.data.count(b"\n", 0, start) + 1, column, line)
+
+    def line(self, offset: int) -> int:
+        """The number of the line that holds a byte."""
+        return self.data.count(b"\n", 0, offset) + 1
+
+    def error(self, message: str, offset: int, hint: str | None = None) -> InputError:
+        """An error that points at a byte of the file."""
+        return InputError(message, self.place(offset), hint)
+
+    def not_affine(self, message: str, offset: int, hint: str | None = None) -> NotAffine:
+        """The same, for what must be affine and is not."""
+        return NotAffine(message, self.place(offset), hint)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A `#pragma scop` ... `#pragma endscop` in a function.
+
+    start, end  the text between the two pragma lines
+    """
+
+    name: str
+    start: int
+    end: int
+    function: FunctionTree
+    statements: tuple[CStatement, ...]
+
+    def holds(self, offset: int) -> bool:
+        """Whether a byte of the file lies inside."""
+        return self.start <= offset < self.end
+
+    def nodes(self) -> Iterator[Expression | CStatement]:
+        """Everything in the region."""
+        for statement in self.statements:
+            yield from walk(statement)
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """A condition on data around a statement, and whether it must hold or fail.
+
+    evaluated  the statement of the model in which the condition reads its data
+    """
+
+    condition: Expression
+    must_hold: bool
+    evaluated: str
+
+
+@dataclass(frozen=True, eq=False)
+class StatementSource:
+    """The C behind a statement of the model: an assignment, an initialised variable, or a condition.
+
+    iterators  the variables of the loops around it, one a dimension of its domain
+    """
+
+    node: Evaluate | Variable | Expression
+    iterators: tuple[Variable, ...]
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CSource:
+    """Everything about the C of one region that the model does not hold.
+
+    statements  name in the model -> its C
+    variables   name in the model -> array or scalar
+    parameters  name in the model -> variable
+    schedule    the order as written
+    """
+
+    text: CText
+    region: Region
+    statements: Mapping[str, StatementSource]
+    variables: Mapping[str, Variable]
+    parameters: Mapping[str, Variable]
+    schedule: isl.UnionMap
+    assumptions: tuple[str, ...] = field(default=())
+    may_alias: tuple[str, str] | None = None
+
+    @property
+    def name(self) -> str:
+        """The region's name: that of its function, with a number if there are several."""
+        return self.region.name
+
+
+def assigned_variable(node: Expression | CStatement) -> Variable | None:
+    """The variable that a node assigns to or increments directly, if it is one without subscripts."""
+    match node:
+        case Assign(target=target):
+            inner = bare(target)
+        case Unary(operator="x++" | "x--" | "++" | "--" | "&", operand=operand):
+            inner = bare(operand)
+        case _:
+            return None
+    return inner.variable if isinstance(inner, Reference) else None
+
+
+def loop_variable(loop: For) -> Variable | None:
+    """The variable that a for loop starts with."""
+    match loop.start:
+        case Declare(variables=(variable,)):
+            return variable
+        case Evaluate(expression=Assign(operator="=", target=target)):
+            inner = bare(target)
+            return inner.variable if isinstance(inner, Reference) else None
+        case _:
+            return None

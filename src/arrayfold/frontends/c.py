@@ -1,0 +1,359 @@
+"""C files with `#pragma scop` regions -> programs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold._isl import fresh_names
+from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
+from arrayfold.c.tree import For, Reference, Variable, walk
+from arrayfold.errors import InputError
+from arrayfold.frontends.c_affine import AffineReader
+from arrayfold.frontends.c_arrays import (
+    extent_box,
+    find_kept,
+    model_names,
+    possible_alias,
+    read_extents,
+    refuse_unknown_pointers,
+    variables_of,
+)
+from arrayfold.frontends.c_effects import Effect
+from arrayfold.frontends.c_openmp import parallel_loops, private_names
+from arrayfold.frontends.c_regions import Wish, active_pragmas, find_regions, find_wishes
+from arrayfold.frontends.c_walk import Found, Loop, Position, RegionWalk
+from arrayfold.frontends.clang import parse_c
+from arrayfold.frontends.options import apply_options
+from arrayfold.program import Access, Array, Kept, Parallelism, Program, Statement
+
+
+def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Program]:
+    """The regions of a C file as programs, in the order of the file."""
+    text = CText(file, data, tuple(arguments))
+    unit = parse_c(file, data, arguments)
+    pragmas = active_pragmas(text, unit)
+    programs: list[Program] = []
+    for region in find_regions(text, unit, pragmas):
+        reader = _RegionReader(text, region, parallel_loops(text, region, pragmas))
+        program = reader.program(private_names(text, region, pragmas))
+        programs.append(_granted(program, text, find_wishes(text, region.function, pragmas)))
+    return programs
+
+
+def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
+    """The program with what its own pragmas say."""
+    assert program.source is not None
+    for wish in wishes:
+        try:
+            if wish.clause == "temporary":
+                for name in filter(None, (part.strip() for part in wish.argument.split(","))):
+                    program = program.with_temporary(name)
+            elif wish.clause == "no_alias":
+                program = replace(program, source=replace(program.source, may_alias=None))
+            else:
+                options = {wish.clause: wish.argument}
+                narrowed = apply_options(
+                    program, context=options.get("context"), live_out=options.get("live_out")
+                )
+                assert isinstance(narrowed, Program)
+                program = narrowed
+        except InputError as error:
+            raise text.error(error.message, wish.at, error.hint) from None
+    return program
+
+
+class _RegionReader:
+    """One region: names, parameters, arrays, statements."""
+
+    def __init__(self, text: CText, region: Region, parallel: set[For]) -> None:
+        self._text = text
+        self._region = region
+        self._variables = variables_of(region.function, region)
+        self._names = model_names(self._variables)
+        self._iterators = frozenset(
+            variable
+            for node in region.nodes()
+            if isinstance(node, For) and (variable := loop_variable(node)) is not None
+        )
+        loop_headers = {
+            inner
+            for node in region.nodes()
+            if isinstance(node, For)
+            for part in (node.start, node.step)
+            if part is not None
+            for inner in walk(part)
+        }
+        assigned = (assigned_variable(node) for node in region.nodes() if node not in loop_headers)
+        declared = {
+            variable
+            for node in region.nodes()
+            if node not in loop_headers
+            for variable in getattr(node, "variables", ())
+        }
+        self._written = frozenset(declared | {variable for variable in assigned if variable is not None})
+        self._affine = AffineReader(text, self._names, self._written, self._iterators)
+        self._walk = RegionWalk(text, region, self._affine, self._is_data, parallel)
+
+    def _is_data(self, variable: Variable) -> bool:
+        """Whether accesses to a variable are part of the model: arrays, and scalars that are no sizes."""
+        if variable.is_array or variable in self._written:
+            return True
+        return not variable.type.is_integer
+
+    # ------------------------------------------------ the program
+
+    def program(self, private: Mapping[str, int]) -> Program:
+        """The region as a program."""
+        found = self._walk.run(self._region.statements)
+        arrays = self._arrays(found)
+        refuse_unknown_pointers(self._text, self._region, arrays)
+        changed = frozenset(
+            variable
+            for node in walk(self._region.function.body)
+            if (variable := assigned_variable(node)) is not None
+        )
+        extents = {array: read_extents(array, self._affine, changed) for array in arrays}
+        maps = [[self._relation(item.name, effect, extents) for effect in item.effects] for item in found]
+        context = self._context(found, extents)
+        statements = tuple(
+            self._statement(item, relations, context) for item, relations in zip(found, maps, strict=True)
+        )
+        schedule, parallel = _schedule(found, self._affine.parameters)
+        kept = find_kept(
+            self._text,
+            self._region,
+            [array for array in arrays if array.is_array],
+            self._walk.loops_of_arrays,
+            private,
+        )
+        kept |= {array: Kept("a scalar", is_final=True) for array in arrays if not array.is_array}
+        model_arrays = tuple(
+            self._array(array, found, extents[array], statements, context) for array in arrays
+        )
+        schedule = schedule.align_params(context.get_space())
+        source = CSource(
+            self._text,
+            self._region,
+            {item.name: item.source for item in found},
+            {self._names[array]: array for array in arrays},
+            dict(self._affine.parameters),
+            schedule,
+            may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
+        )
+        return Program(
+            name=self._region.name,
+            context=context,
+            statements=statements,
+            arrays=model_arrays,
+            schedule=schedule,
+            parallel=parallel,
+            happens_before=None,
+            live_in=isl.UnionSet.empty(context.get_space()),
+            live_out=self._live_out(model_arrays, kept, context),
+            temporaries=None,
+            kept={self._names[array]: reason for array, reason in kept.items()},
+            source=source,
+        )
+
+    def _arrays(self, found: Sequence[Found]) -> list[Variable]:
+        accessed = {effect.variable for item in found for effect in item.effects}
+        return [variable for variable in self._variables if variable in accessed]
+
+    def _assigned(self, found: Sequence[Found]) -> set[Variable]:
+        return {effect.variable for item in found for effect in item.effects if effect.is_write}
+
+    def _relation(
+        self, name: str, effect: Effect, extents: Mapping[Variable, Sequence[isl.PwAff | None]]
+    ) -> isl.Map:
+        """{ S[i] -> A[x] }, on the iterations that may reach it."""
+        array = self._names[effect.variable]
+        domain = effect.scope.may
+        if effect.subscripts is None:
+            cells = extent_box(array, extents[effect.variable])
+            relation = isl.Map.from_domain_and_range(domain, cells)
+        else:
+            relation = isl.Map.from_domain(domain)
+            for subscript in effect.subscripts:
+                value = self._affine.value(subscript, effect.scope)
+                relation = relation.flat_range_product(isl.Map.from_pw_aff(value))
+        relation = relation.set_tuple_name(isl.dim_type.in_, name)
+        return relation.set_tuple_name(isl.dim_type.out, array).coalesce()
+
+    def _statement(self, item: Found, relations: Sequence[isl.Map], context: isl.Set) -> Statement:
+        accesses: list[Access] = []
+        for effect, relation in zip(item.effects, relations, strict=True):
+            array = self._names[effect.variable]
+            sure = effect.scope.must.set_tuple_name(item.name)
+            if effect.subscripts is None or effect.is_partial:
+                sure = sure.subtract(sure)
+            parts = ((relation.intersect_domain(sure), True), (relation.subtract_domain(sure), False))
+            for part, is_must in parts:
+                aligned = part.align_params(context.get_space()).coalesce()
+                for k, name in enumerate(_loop_names(item, self._affine.parameters)):
+                    aligned = aligned.set_dim_name(isl.dim_type.in_, k, name)
+                if not aligned.is_empty():
+                    accesses.append(Access(array, aligned, effect.is_write, is_must))
+        domain = item.may.set_tuple_name(item.name).align_params(context.get_space())
+        for k, name in enumerate(_loop_names(item, self._affine.parameters)):
+            domain = domain.set_dim_name(isl.dim_type.set, k, name)
+        return Statement(item.name, domain, tuple(accesses))
+
+    def _array(
+        self,
+        array: Variable,
+        found: Sequence[Found],
+        extents: Sequence[isl.PwAff | None],
+        statements: Iterable[Statement],
+        context: isl.Set,
+    ) -> Array:
+        name = self._names[array]
+        touched = extent_box(name, extents)
+        if any(extent is None for extent in extents):
+            touched = isl.Set.empty(touched.get_space())
+        for statement in statements:
+            for access in statement.accesses:
+                if access.array == name:
+                    touched = touched.union(access.relation.range())
+        cells = touched.align_params(context.get_space()).intersect_params(context).coalesce()
+        return Array(name, self._dimension_names(array, found), cells)
+
+    def _dimension_names(self, array: Variable, found: Sequence[Found]) -> tuple[str, ...]:
+        """Names of the dimensions: those of the iterators in the first access that writes, if they fit."""
+        accesses = [
+            effect
+            for item in found
+            for effect in sorted(item.effects, key=lambda effect: not effect.is_write)
+            if effect.variable is array and effect.subscripts is not None
+        ]
+        taken = set(self._affine.parameters)
+        names: list[str] = []
+        for k in range(array.rank):
+            wanted = [
+                name
+                for effect in accesses
+                if effect.subscripts and (name := _iterator_name(effect, k)) is not None
+            ]
+            fresh = (f"d{number}" for number in itertools.count(k))
+            names.append(next(name for name in itertools.chain(wanted, fresh) if name not in taken))
+            taken.add(names[-1])
+        return tuple(names)
+
+    def _live_out(
+        self, arrays: Iterable[Array], kept: Mapping[Variable, Kept], context: isl.Set
+    ) -> isl.UnionSet:
+        """What exists after the region is needed after it."""
+        stays = {
+            self._names[variable]
+            for variable in kept
+            if variable.storage != "local"
+            or variable.is_pointer
+            or variable.is_array
+            or not self._region.holds(variable.span.start)
+        }
+        live_out = isl.UnionSet.empty(context.get_space())
+        for array in arrays:
+            if array.name in stays:
+                live_out = live_out.union(isl.UnionSet.from_set(array.cells))
+        return live_out
+
+    # ------------------------------------------------ the context
+
+    def _context(
+        self, found: Sequence[Found], extents: Mapping[Variable, Sequence[isl.PwAff | None]]
+    ) -> isl.Set:
+        """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
+        context = self._affine.assumed
+        for name, variable in self._affine.parameters.items():
+            context = context.align_params(isl.Set(f"[{name}] -> {{ : }}").get_space())
+            if variable.type.kind == "unsigned":
+                context = context.intersect(isl.Set(f"[{name}] -> {{ : {name} >= 0 }}"))
+        for array in extents:
+            for extent in extents[array]:
+                if extent is not None:
+                    context = context.intersect(extent.pos_set().params())
+        for item in found:
+            for effect in item.effects:
+                context = self._inside_bounds(item, effect, extents[effect.variable], context)
+        return context.coalesce()
+
+    def _inside_bounds(
+        self, item: Found, effect: Effect, extents: Sequence[isl.PwAff | None], context: isl.Set
+    ) -> isl.Set:
+        array = effect.variable
+        if effect.subscripts is None or not array.is_array:
+            return context
+        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in enumerate(extents)]
+        relation = self._relation(item.name, effect, {array: extents}).intersect_domain(
+            effect.scope.must.set_tuple_name(item.name)
+        )
+        outside = relation.range().subtract(extent_box(self._names[array], enforced)).params()
+        if outside.intersect(context).is_empty():
+            return context
+        narrowed = context.subtract(outside).coalesce()
+        if narrowed.is_empty():
+            raise self._text.error(f"this access is outside {array.name}, whatever the sizes", effect.offset)
+        return narrowed if narrowed.n_basic_set() <= context.n_basic_set() else context
+
+
+def _loop_names(item: Found, taken: Collection[str]) -> list[str]:
+    """The iterators' own names, if they are different ones; numbered ones otherwise."""
+    names = [iterator.name for iterator in item.source.iterators]
+    if len(set(names)) == len(names) and not set(names) & set(taken):
+        return names
+    return fresh_names("i", len(names), taken)
+
+
+def _iterator_name(effect: Effect, dimension: int) -> str | None:
+    """The iterator in a subscript, if there is exactly one."""
+    assert effect.subscripts is not None
+    names = {
+        node.variable.name
+        for node in walk(effect.subscripts[dimension])
+        if isinstance(node, Reference) and node.variable in effect.scope.iterators
+    }
+    return names.pop() if len(names) == 1 else None
+
+
+def _schedule(
+    found: Sequence[Found], parameters: Collection[str]
+) -> tuple[isl.UnionMap, dict[int, Parallelism]]:
+    """{ S[i] -> [t] } and its parallel dimensions, from the paths; dimensions that say nothing are left out.
+
+    Every second level of a path is a loop. Where loops of one level are partly parallel, sequential ones
+    and parallel ones get a dimension each.
+    """
+    levels = max((len(item.path) for item in found), default=0)
+    columns: list[tuple[list[str], bool]] = []
+    for level in range(levels):
+        links = [item.path[level] if level < len(item.path) else None for item in found]
+        for is_parallel in (False, True):
+            column = [
+                _time(link, is_parallel, _loop_names(item, parameters))
+                for item, link in zip(found, links, strict=True)
+            ]
+            if len(set(column)) > 1 or not column[0].isdigit():
+                columns.append((column, is_parallel))
+    pieces = [
+        f"{item.name}[{', '.join(_loop_names(item, parameters))}] -> "
+        f"[{', '.join(column[row] for column, _ in columns)}]"
+        for row, item in enumerate(found)
+    ]
+    domain = isl.UnionSet("{ }")
+    for item in found:
+        domain = domain.union(isl.UnionSet.from_set(item.may.set_tuple_name(item.name)))
+    schedule = isl.UnionMap(f"{{ {'; '.join(pieces)} }}").intersect_domain(domain)
+    return schedule, {k: "doall" for k, (_, is_parallel) in enumerate(columns) if is_parallel}
+
+
+def _time(link: Position | Loop | None, is_parallel: bool, names: Sequence[str]) -> str:
+    match link:
+        case Position(number=number) if not is_parallel:
+            return str(number)
+        case Loop(dimension=dimension, sign=sign, is_parallel=parallel) if parallel == is_parallel:
+            return f"{'-' if sign < 0 else ''}{names[dimension]}"
+        case _:
+            return "0"

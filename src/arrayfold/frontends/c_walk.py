@@ -1,0 +1,418 @@
+"""A region as statements of the model: domains, accesses, and the path of loops to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import islpy as isl
+
+from arrayfold.c.source import (
+    CText,
+    Guard,
+    Region,
+    StatementSource,
+    assigned_variable,
+    loop_variable,
+)
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Block,
+    CStatement,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    If,
+    Label,
+    Number,
+    OtherStatement,
+    Span,
+    Unary,
+    Variable,
+    bare,
+    walk,
+)
+from arrayfold.errors import NotAffine
+from arrayfold.frontends.c_affine import AffineReader, Scope
+from arrayfold.frontends.c_effects import Effect, EffectReader
+
+_REFUSED = {
+    "while": "Only for loops with affine bounds can be analysed.",
+    "do": "Only for loops with affine bounds can be analysed.",
+    "goto": "Use for loops and ifs.",
+    "break": "Put the condition into the loop bound, or an if around the statements that remain.",
+    "continue": "Put the remaining statements into an if.",
+    "return": "End the region before it.",
+    "switch": "Use ifs.",
+}
+
+
+@dataclass(frozen=True)
+class Position:
+    """The place of a statement in a sequence."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop on the way to a statement: which iterator, up or down, and whether iterations run in any order."""
+
+    dimension: int
+    sign: int
+    is_parallel: bool
+
+
+Path: TypeAlias = tuple[Position | Loop, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A statement as it was found in the region.
+
+    may, must  { [i] }  the iterations in which it may, or surely does, run
+    """
+
+    name: str
+    source: StatementSource
+    may: isl.Set
+    must: isl.Set
+    path: Path
+    effects: tuple[Effect, ...]
+
+
+class RegionWalk:
+    """Goes through a region in the order of the text."""
+
+    def __init__(
+        self,
+        text: CText,
+        region: Region,
+        affine: AffineReader,
+        is_data: Callable[[Variable], bool],
+        parallel: Collection[For],
+    ) -> None:
+        self._text = text
+        self._affine = affine
+        self._effects = EffectReader(text, affine, is_data)
+        self._parallel = parallel
+        self._single_assignments = _single_assignments(region)
+        self._labels: set[str] = set()
+        self.found: list[Found] = []
+        self.loops_of_arrays: dict[Variable, tuple[Variable, ...]] = {}
+
+    def run(self, statements: Sequence[CStatement]) -> list[Found]:
+        """Every statement of the region, in the order of the text."""
+        everything = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        self._sequence(statements, Scope((), everything, everything), (), (), 0)
+        return self.found
+
+    # ------------------------------------------------ statements
+
+    def _sequence(
+        self,
+        statements: Sequence[CStatement],
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+    ) -> tuple[int, Scope]:
+        """Go through statements that run one after another; the number of the next one, and what is known."""
+        for statement in statements:
+            number, scope = self._one(statement, scope, path, guards, number, None)
+        return number, scope
+
+    def _one(
+        self,
+        statement: CStatement,
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+        label: str | None,
+    ) -> tuple[int, Scope]:
+        match statement:
+            case Block(statements=statements):
+                after, _ = self._sequence(statements, scope, path, guards, number)
+                return after, scope
+            case Label(name=name, statement=inner):
+                return self._one(inner, scope, path, guards, number, name)
+            case Evaluate(expression=expression):
+                return self._evaluate(statement, expression, scope, path, guards, number, label), scope
+            case Declare(variables=variables):
+                return self._declare(variables, scope, path, guards, number)
+            case If():
+                return self._if(statement, scope, path, guards, number), scope
+            case For():
+                self._for(statement, scope, (*path, Position(number)), guards)
+                return number + 1, scope
+            case OtherStatement(what=what):
+                raise self._text.error(
+                    f"{what} inside a region cannot be analysed", statement.span.start, _REFUSED.get(what)
+                )
+
+    def _evaluate(
+        self,
+        statement: Evaluate,
+        expression: Expression,
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+        label: str | None,
+    ) -> int:
+        inner = bare(expression)
+        if isinstance(inner, Binary) and inner.operator == ",":
+            for part in (inner.left, inner.right):
+                single = Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
+                number = self._evaluate(single, part, scope, path, guards, number, None)
+            return number
+        effects = self._effects.of_statement(expression, scope)
+        source = StatementSource(statement, scope.iterators, guards)
+        self._add(source, scope, (*path, Position(number)), effects, label)
+        return number + 1
+
+    def _declare(
+        self,
+        variables: Sequence[Variable],
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+    ) -> tuple[int, Scope]:
+        for variable in variables:
+            if variable.is_array:
+                self.loops_of_arrays[variable] = scope.iterators
+            if variable.initial is None or variable.storage == "static":
+                continue
+            if variable.is_array:
+                raise self._text.error(
+                    f"{variable.name} is initialised inside the region"
+                    if not variable.is_pointer
+                    else f"pointer {variable.name} may point to anything, so aliasing cannot be excluded",
+                    variable.span.start,
+                    "Declare it before the region, or assign its elements in a loop.",
+                )
+            effects = self._effects.of_value(variable.initial, scope)
+            effects.append(Effect(variable, (), True, scope, variable.span.start))
+            source = StatementSource(variable, scope.iterators, guards)
+            self._add(source, scope, (*path, Position(number)), effects, None)
+            scope = self._with_value(variable, scope)
+            number += 1
+        return number, scope
+
+    def _with_value(self, variable: Variable, scope: Scope) -> Scope:
+        """A variable that is set once, to something affine, stands for that value."""
+        if variable not in self._single_assignments or not variable.type.is_integer:
+            return scope
+        assert variable.initial is not None
+        try:
+            value = self._affine.value(variable.initial, scope)
+        except NotAffine:
+            return scope
+        return replace(scope, values={**scope.values, variable: value})
+
+    def _add(
+        self, source: StatementSource, scope: Scope, path: Path, effects: Sequence[Effect], label: str | None
+    ) -> str:
+        name = label if label and label not in self._labels else f"S_{len(self.found)}"
+        self._labels.add(name)
+        found = Found(name, source, scope.may.coalesce(), scope.must.coalesce(), path, tuple(effects))
+        self.found.append(found)
+        return name
+
+    # ------------------------------------------------ control
+
+    def _if(self, node: If, scope: Scope, path: Path, guards: tuple[Guard, ...], number: int) -> int:
+        truth = self._affine.truth(node.condition, scope)
+        inside, outside = guards, guards
+        if not truth.is_exact:
+            effects = self._effects.of_value(node.condition, scope)
+            source = StatementSource(node.condition, scope.iterators, guards)
+            name = self._add(source, scope, (*path, Position(number)), effects, None)
+            inside = (*guards, Guard(node.condition, True, name))
+            outside = (*guards, Guard(node.condition, False, name))
+            number += 1
+        holds = scope.narrowed(truth.may, truth.must)
+        number, _ = self._one(node.then, holds, path, inside, number, None)
+        if node.otherwise is not None:
+            fails = truth.negated()
+            other = scope.narrowed(fails.may, fails.must)
+            number, _ = self._one(node.otherwise, other, path, outside, number, None)
+        return number
+
+    def _for(self, loop: For, scope: Scope, path: Path, guards: tuple[Guard, ...]) -> None:
+        variable = loop_variable(loop)
+        if variable is None or loop.condition is None or loop.step is None:
+            raise self._text.error(
+                "this loop has no start, no condition or no step",
+                loop.span.start,
+                "Write it as for (i = start; i < end; i++).",
+            )
+        if not variable.type.is_integer:
+            raise self._text.error(f"loop iterator {variable.name} is no integer", loop.span.start)
+        self._refuse_changed_iterator(loop, variable)
+        step = self._step(loop, variable)
+        domain = self._iterations(loop, variable, step, scope)
+        inner = Scope(
+            (*scope.iterators, variable),
+            domain.intersect(scope.may.add_dims(isl.dim_type.set, 1)).coalesce(),
+            domain.intersect(scope.must.add_dims(isl.dim_type.set, 1)).coalesce(),
+            scope.values,
+        )
+        link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
+        self._one(loop.body, inner, (*path, link), guards, 0, None)
+
+    def _refuse_changed_iterator(self, loop: For, variable: Variable) -> None:
+        for node in walk(loop.body):
+            if assigned_variable(node) is variable or (
+                isinstance(node, For) and loop_variable(node) is variable
+            ):
+                raise self._text.error(
+                    f"loop iterator {variable.name} changes inside its loop",
+                    node.span.start,
+                    "Use another variable.",
+                )
+
+    def _step(self, loop: For, variable: Variable) -> int:
+        assert loop.step is not None
+        node = bare(loop.step)
+        amount: Expression | None = None
+        sign = 1
+        match node:
+            case Unary(operator="x++" | "++"):
+                return self._same(loop, node, variable, 1)
+            case Unary(operator="x--" | "--"):
+                return self._same(loop, node, variable, -1)
+            case Assign(operator="+=" | "-=" as operator, value=value):
+                amount, sign = value, 1 if operator == "+=" else -1
+            case Assign(operator="=", value=value):
+                amount, sign = self._added(bare(value), variable)
+            case _:
+                pass
+        number = bare(amount) if amount is not None else None
+        if isinstance(number, Unary) and number.operator == "-":
+            number, sign = bare(number.operand), -sign
+        if not isinstance(number, Number) or number.value == 0:
+            raise self._text.not_affine(
+                "the step of this loop is no constant",
+                loop.step.span.start,
+                "Write i++, i--, i += 2 or the like.",
+            )
+        return self._same(loop, node, variable, sign * number.value)
+
+    def _same(self, loop: For, node: Expression, variable: Variable, step: int) -> int:
+        if assigned_variable(node) is not variable:
+            assert loop.step is not None
+            raise self._text.error(f"the step does not change {variable.name}", loop.step.span.start)
+        return step
+
+    def _added(self, value: Expression, variable: Variable) -> tuple[Expression | None, int]:
+        """`i + c`, `c + i` or `i - c`: c and its sign."""
+        if isinstance(value, Binary) and value.operator in ("+", "-"):
+            left, right = bare(value.left), bare(value.right)
+            if getattr(left, "variable", None) is variable:
+                return right, 1 if value.operator == "+" else -1
+            if getattr(right, "variable", None) is variable and value.operator == "+":
+                return left, 1
+        return None, 1
+
+    def _iterations(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set:
+        """{ [outer, i] }: from the start in steps, as long as the condition has held all the time."""
+        start = self._start(loop, scope).add_dims(isl.dim_type.in_, 1)
+        everywhere = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(scope.iterators) + 1))
+        inner = Scope((*scope.iterators, variable), everywhere, everywhere, scope.values)
+        iterator = isl.PwAff.from_aff(
+            isl.Aff.var_on_domain(
+                isl.LocalSpace.from_space(inner.space), isl.dim_type.set, len(scope.iterators)
+            )
+        )
+        distance = iterator.sub(start) if step > 0 else start.sub(iterator)
+        reached = distance.nonneg_set().intersect(scope.may.add_dims(isl.dim_type.set, 1))
+        if abs(step) > 1:
+            reached = reached.intersect(distance.mod_val(isl.Val(abs(step))).zero_set())
+        if variable.type.kind == "unsigned":
+            reached = reached.intersect(iterator.nonneg_set())
+        assert loop.condition is not None
+        condition = _without_inequality(loop.condition, variable, step)
+        truth = self._affine.truth(condition, replace(inner, may=reached, must=reached))
+        if not truth.is_exact:
+            self._explain_bound(condition, replace(inner, may=reached, must=reached))
+        holds = reached.intersect(truth.must)
+        later = reached.subtract(truth.must).apply(_later(len(scope.iterators), step))
+        if not later.intersect(holds).is_empty():
+            holds = holds.subtract(later)
+        self._refuse_endless(loop, variable, holds, iterator, step)
+        return holds.coalesce()
+
+    def _start(self, loop: For, scope: Scope) -> isl.PwAff:
+        match loop.start:
+            case Declare(variables=(Variable(initial=initial),)) if initial is not None:
+                return self._affine.value(initial, scope)
+            case Evaluate(expression=Assign(value=value)):
+                return self._affine.value(value, scope)
+            case _:
+                raise self._text.error("this loop has no start value", loop.span.start)
+
+    def _explain_bound(self, condition: Expression, scope: Scope) -> None:
+        """Raise the error that says what in a loop condition is not affine."""
+        match condition:
+            case Binary(operator="&&" | "||", left=left, right=right):
+                parts = [left, right]
+            case _ if bare(condition) is not condition:
+                parts = [bare(condition)]
+            case Unary(operator="!", operand=operand):
+                parts = [operand]
+            case Binary(left=left, right=right):
+                self._affine.value(left, scope)
+                self._affine.value(right, scope)
+                parts = []
+            case _:
+                self._affine.value(condition, scope)
+                parts = []
+        for part in parts:
+            if not self._affine.truth(part, scope).is_exact:
+                self._explain_bound(part, scope)
+        raise self._text.not_affine("this loop condition is not affine", condition.span.start)
+
+    def _refuse_endless(
+        self, loop: For, variable: Variable, holds: isl.Set, iterator: isl.PwAff, step: int
+    ) -> None:
+        if variable.type.kind == "unsigned" and step < 0:
+            last = iterator.add_constant_val(isl.Val(step)).lt_set(iterator.sub(iterator)).intersect(holds)
+            if not last.is_empty():
+                raise self._text.error(
+                    f"unsigned {variable.name} wraps around below zero in this loop",
+                    loop.span.start,
+                    "Use a signed iterator.",
+                )
+
+
+def _single_assignments(region: Region) -> set[Variable]:
+    """Variables that get a value only where they are declared."""
+    changed = {assigned_variable(node) for node in region.nodes()}
+    declared = {
+        variable for node in region.nodes() if isinstance(node, Declare) for variable in node.variables
+    }
+    return {variable for variable in declared if variable.initial and variable not in changed}
+
+
+def _without_inequality(condition: Expression, variable: Variable, step: int) -> Expression:
+    """`i != end` with step one is `i < end`: past the end the loop would never stop."""
+    inner = bare(condition)
+    if isinstance(inner, Binary) and inner.operator == "!=" and abs(step) == 1:
+        is_left = getattr(bare(inner.left), "variable", None) is variable
+        operator = "<" if (step > 0) == is_left else ">"
+        return replace(inner, operator=operator)
+    return condition
+
+
+def _later(outer: int, step: int) -> isl.Map:
+    """{ [outer, i] -> [outer, j] } with j after i."""
+    names = [f"o{k}" for k in range(outer)]
+    relation = "<" if step > 0 else ">"
+    before, after = ", ".join([*names, "i"]), ", ".join([*names, "j"])
+    return isl.Map(f"{{ [{before}] -> [{after}] : i {relation} j }}")

@@ -1,0 +1,456 @@
+"""The only home of libclang: a C file -> the trees of `arrayfold.c.tree`.
+
+libclang comes without types, so this file is checked loosely; nothing of libclang leaves it.
+"""
+# pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from clang import cindex as untyped_cindex
+
+from arrayfold.c.source import CText
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Conditional,
+    CStatement,
+    CType,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    Function,
+    FunctionTree,
+    If,
+    Label,
+    Literal_,
+    Member,
+    Number,
+    Opaque,
+    OtherStatement,
+    Parentheses,
+    Reference,
+    Span,
+    Storage,
+    Subscript,
+    TypeKind,
+    Unary,
+    Variable,
+)
+from arrayfold.errors import InputError, Place
+from arrayfold.frontends.c_headers import DIRECTORY, provided_headers
+
+cindex: Any = untyped_cindex
+
+_BINARY = (
+    *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
+    *("&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ","),
+)
+_UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__"]
+_TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
+_STATEMENTS = {
+    "WHILE_STMT": "while",
+    "DO_STMT": "do",
+    "SWITCH_STMT": "switch",
+    "CASE_STMT": "case",
+    "DEFAULT_STMT": "default",
+    "GOTO_STMT": "goto",
+    "INDIRECT_GOTO_STMT": "goto",
+    "BREAK_STMT": "break",
+    "CONTINUE_STMT": "continue",
+    "RETURN_STMT": "return",
+    "ASM_STMT": "asm",
+    "MS_ASM_STMT": "asm",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A C file: its functions with bodies, and the parts that the preprocessor left out."""
+
+    functions: tuple[FunctionTree, ...]
+    skipped: tuple[Span, ...]
+
+
+def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
+    """The functions of a C file; an error of the compiler is an InputError at its place."""
+    headers = [(path, text.encode()) for path, text in provided_headers()]
+    options = [*arguments, "-isystem", DIRECTORY, "-fno-color-diagnostics", "-Wno-everything"]
+    if not any(argument.startswith("-std") for argument in arguments):
+        options.insert(0, "-std=gnu11")
+    flags = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    try:
+        unit = cindex.Index.create().parse(
+            file, args=["-x", "c", *options], unsaved_files=[(file, data), *headers], options=flags
+        )
+    except cindex.TranslationUnitLoadError:
+        words = " ".join(arguments) or "none"
+        raise InputError(f"{file}: clang cannot parse this file; the options after -- are: {words}") from None
+    _raise_errors(unit, file, data)
+    return _Converter(unit, file, data).unit()
+
+
+def _raise_errors(unit: Any, file: str, data: bytes) -> None:
+    for diagnostic in unit.diagnostics:
+        if diagnostic.severity < cindex.Diagnostic.Error:
+            continue
+        message = str(diagnostic.spelling)
+        location = diagnostic.location
+        hint = None
+        if "file not found" in message:
+            hint = f"Say where it is: arrayfold fold {file} -- -I DIRECTORY"
+        elif "undeclared identifier" in message:
+            hint = f"If it is a macro of your build, define it: arrayfold fold {file} -- -DNAME=VALUE"
+        if location.file is not None and location.file.name == file:
+            place = CText(file, data, ()).place(location.offset)
+        else:
+            name = location.file.name if location.file is not None else file
+            place = Place(str(name), int(location.line), int(location.column), "")
+        raise InputError(f"C error: {message}", place, hint)
+
+
+# ---------------------------------------------------------------- what the binding lacks
+
+
+class _EvalResult(ctypes.c_void_p):
+    pass
+
+
+@cache
+def _library() -> Any:
+    library = cindex.conf.lib
+    pointers = [ctypes.POINTER(cindex.c_object_p), *[ctypes.POINTER(ctypes.c_uint)] * 3]
+    library.clang_getFileLocation.argtypes = [cindex.SourceLocation, *pointers]
+    library.clang_getFileLocation.restype = None
+    for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
+        getattr(library, name).argtypes = [cindex.Cursor]
+        getattr(library, name).restype = ctypes.c_int
+    library.clang_Cursor_getVarDeclInitializer.argtypes = [cindex.Cursor]
+    library.clang_Cursor_getVarDeclInitializer.restype = cindex.Cursor
+    library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
+    library.clang_Cursor_Evaluate.restype = _EvalResult
+    for name, result in (
+        ("clang_EvalResult_getKind", ctypes.c_int),
+        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
+        ("clang_EvalResult_getAsDouble", ctypes.c_double),
+        ("clang_EvalResult_dispose", None),
+    ):
+        getattr(library, name).argtypes = [_EvalResult]
+        getattr(library, name).restype = result
+    return library
+
+
+def _file_location(location: Any) -> tuple[str | None, int]:
+    """File and offset: of the text itself, also inside a macro's argument; of the use for a macro's body."""
+    file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+    _library().clang_getFileLocation(
+        location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset)
+    )
+    return (cindex.File(file).name if file else None), offset.value
+
+
+def _evaluate(cursor: Any) -> int | float | None:
+    library = _library()
+    result = library.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    try:
+        kind = library.clang_EvalResult_getKind(result)
+        if kind == 1:
+            return int(library.clang_EvalResult_getAsLongLong(result))
+        return float(library.clang_EvalResult_getAsDouble(result)) if kind == 2 else None
+    finally:
+        library.clang_EvalResult_dispose(result)
+
+
+# ---------------------------------------------------------------- conversion
+
+
+class _Converter:
+    def __init__(self, unit: Any, file: str, data: bytes) -> None:
+        self._unit = unit
+        self._file = file
+        self._text = data.decode("latin-1")
+        self._macro_uses = {
+            cursor.extent.start.offset
+            for cursor in unit.cursor.get_children()
+            if cursor.kind.name == "MACRO_INSTANTIATION"
+            and cursor.location.file is not None
+            and cursor.location.file.name == file
+        }
+        self._variables: dict[Any, Variable] = {}
+        self._functions: dict[Any, Function] = {}
+
+    def unit(self) -> Unit:
+        functions = [
+            self._function_tree(cursor)
+            for cursor in self._unit.cursor.get_children()
+            if cursor.kind.name == "FUNCTION_DECL"
+            and cursor.is_definition()
+            and cursor.location.file is not None
+            and cursor.location.file.name == self._file
+        ]
+        return Unit(tuple(functions), self._skipped())
+
+    def _skipped(self) -> tuple[Span, ...]:
+        class Ranges(ctypes.Structure):
+            _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange)))
+
+        library = _library()
+        library.clang_getSkippedRanges.argtypes = [ctypes.c_void_p, cindex.c_object_p]
+        library.clang_getSkippedRanges.restype = ctypes.POINTER(Ranges)
+        library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(Ranges)]
+        file = self._unit.get_file(self._file)
+        found = library.clang_getSkippedRanges(self._unit, file)
+        if not found:
+            return ()
+        ranges = [found.contents.ranges[k] for k in range(found.contents.count)]
+        spans = tuple(Span(item.start.offset, item.end.offset) for item in ranges)
+        library.clang_disposeSourceRangeList(found)
+        return spans
+
+    def _function_tree(self, cursor: Any) -> FunctionTree:
+        body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
+        statement = self._statement(body)
+        assert isinstance(statement, Block)
+        return FunctionTree(
+            cursor.spelling,
+            self._parameters(cursor),
+            statement,
+            _ctype(cursor.result_type),
+            self._span(cursor),
+            cursor.storage_class == cindex.StorageClass.STATIC,
+        )
+
+    def _parameters(self, cursor: Any) -> tuple[Variable, ...]:
+        types = list(cursor.type.argument_types())
+        return tuple(
+            self._variable(child, adjusted)
+            for child, adjusted in zip(cursor.get_arguments(), types, strict=True)
+        )
+
+    # ------------------------------------------------ places
+
+    def _span(self, cursor: Any) -> Span:
+        extent = cursor.extent
+        file, start = _file_location(extent.start)
+        _, end = _file_location(extent.end)
+        return Span(start, max(start, end), file == self._file and start not in self._macro_uses)
+
+    def _token(self, cursor: Any) -> str | None:
+        """The text of a number or a character constant that does not come out of a macro."""
+        file, offset = _file_location(cursor.extent.start)
+        match = _TOKEN.match(self._text, offset) if file == self._file else None
+        return match.group() if match else None
+
+    # ------------------------------------------------ declarations
+
+    def _variable(self, cursor: Any, adjusted: Any = None) -> Variable:
+        key = cursor.canonical.hash
+        if key not in self._variables:
+            self._variables[key] = self._new_variable(cursor, adjusted)
+        return self._variables[key]
+
+    def _new_variable(self, cursor: Any, adjusted: Any) -> Variable:
+        initializer = _library().clang_Cursor_getVarDeclInitializer(cursor)
+        has_initial = not initializer.kind.is_invalid()
+        parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+        initial = self._expression(parts.pop()) if has_initial and parts else None
+        extents, element, is_pointer = self._extents(cursor.type, [self._expression(part) for part in parts])
+        kind = adjusted if adjusted is not None else cursor.type
+        return Variable(
+            cursor.spelling,
+            _ctype(cursor.type),
+            _storage(cursor),
+            self._span(cursor),
+            element,
+            extents,
+            is_pointer or cursor.kind.name == "PARM_DECL",
+            bool(kind.is_restrict_qualified()),
+            bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
+            initial,
+        )
+
+    def _extents(
+        self, kind: Any, written: list[Expression]
+    ) -> tuple[tuple[int | Expression | None, ...], CType, bool]:
+        """Extents, element type, and whether it is a pointer; libclang shows the last dimension first."""
+        extents: list[int | Expression | None] = []
+        is_pointer = False
+        while True:
+            kind = kind.get_canonical() if kind.kind.name in ("ELABORATED", "TYPEDEF") else kind
+            name = kind.kind.name
+            if name == "POINTER" and kind.get_pointee().get_canonical().kind.name != "FUNCTIONPROTO":
+                is_pointer = True
+                extents.append(None)
+                kind = kind.get_pointee()
+            elif name == "CONSTANTARRAY":
+                if written:
+                    written.pop()
+                extents.append(int(kind.element_count))
+                kind = kind.element_type
+            elif name == "VARIABLEARRAY":
+                extents.append(written.pop() if written else None)
+                kind = kind.element_type
+            elif name == "INCOMPLETEARRAY":
+                extents.append(None)
+                kind = kind.element_type
+            else:
+                return tuple(extents), _ctype(kind), is_pointer
+
+    def _called(self, cursor: Any) -> Function:
+        declared = cursor.referenced
+        key = declared.canonical.hash
+        if key not in self._functions:
+            self._functions[key] = Function(declared.spelling)
+            self._functions[key] = self._new_function(declared)
+        return self._functions[key]
+
+    def _new_function(self, declared: Any) -> Function:
+        definition = declared.get_definition()
+        if definition is None:
+            return Function(declared.spelling)
+        bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
+        statements = list(bodies[0].get_children()) if bodies else []
+        if len(statements) != 1 or statements[0].kind.name != "RETURN_STMT":
+            return Function(declared.spelling)
+        returned = [self._expression(child) for child in statements[0].get_children()]
+        return Function(
+            declared.spelling, self._parameters(definition), returned[0] if len(returned) == 1 else None
+        )
+
+    # ------------------------------------------------ statements
+
+    def _statement(self, cursor: Any) -> CStatement:
+        span, name = self._span(cursor), cursor.kind.name
+        parts = list(cursor.get_children())
+        if cursor.kind.is_expression():
+            return Evaluate(span, self._expression(cursor))
+        if name == "DECL_STMT":
+            variables = [self._variable(part) for part in parts if part.kind.name == "VAR_DECL"]
+            return Declare(span, tuple(variables))
+        if name == "COMPOUND_STMT":
+            return Block(span, tuple(self._statement(part) for part in parts))
+        if name == "NULL_STMT":
+            return Block(span, ())
+        if name == "LABEL_STMT" and parts:
+            return Label(span, cursor.spelling, self._statement(parts[-1]))
+        if name == "IF_STMT" and len(parts) >= 2:
+            otherwise = self._statement(parts[2]) if len(parts) > 2 else None
+            return If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
+        if name == "FOR_STMT":
+            return self._for(span, parts)
+        if name == "UNEXPOSED_STMT" and len(parts) == 1:
+            return self._statement(parts[0])
+        what = _STATEMENTS.get(name, name.lower().removesuffix("_stmt").replace("_", " "))
+        return OtherStatement(span, what, tuple(self._either(part) for part in parts))
+
+    def _for(self, span: Span, parts: list[Any]) -> For:
+        """A loop with four children has all its parts; with fewer, libclang does not say which is missing."""
+        body = self._statement(parts[-1])
+        if len(parts) != 4:
+            return For(span, None, None, None, body)
+        start = self._statement(parts[0])
+        assert isinstance(start, Declare | Evaluate)
+        return For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
+
+    def _either(self, cursor: Any) -> CStatement | Expression:
+        return self._expression(cursor) if cursor.kind.is_expression() else self._statement(cursor)
+
+    # ------------------------------------------------ expressions
+
+    def _expression(self, cursor: Any) -> Expression:
+        span, name, kind = self._span(cursor), cursor.kind.name, _ctype(cursor.type)
+        if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
+            value = _evaluate(cursor)
+            text = self._token(cursor)
+            if isinstance(value, int):
+                return Number(span, kind, value, text or str(value))
+        if name == "FLOATING_LITERAL":
+            return self._floating(cursor, span, kind)
+        if name == "STRING_LITERAL":
+            return Literal_(span, kind, cursor.spelling)
+        if name == "DECL_REF_EXPR":
+            return self._reference(cursor, span, kind)
+        parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+        if name == "CALL_EXPR" and cursor.referenced is not None:
+            if cursor.referenced.kind.name == "FUNCTION_DECL":
+                arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
+                return Call(span, kind, self._called(cursor), arguments)
+            name = "call through a pointer"
+        inner = tuple(self._expression(part) for part in parts)
+        if name == "UNEXPOSED_EXPR" and len(inner) == 1:
+            return Cast(span, kind, inner[0], is_implied=True)
+        if name == "CSTYLE_CAST_EXPR" and len(inner) >= 1:
+            return Cast(span, kind, inner[-1], is_implied=False)
+        if name == "PAREN_EXPR" and len(inner) == 1:
+            return Parentheses(span, kind, inner[0])
+        if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
+            return Conditional(span, kind, *inner)
+        if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
+            base, index = inner if inner[1].type.is_integer else reversed(inner)
+            return Subscript(span, kind, base, index)
+        if name == "MEMBER_REF_EXPR" and len(inner) == 1:
+            return Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
+        if name == "UNARY_OPERATOR" and len(inner) == 1:
+            operator = _UNARY[min(_library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
+            return Unary(span, kind, operator, inner[0])
+        if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
+            operator = _BINARY[_library().clang_getCursorBinaryOperatorKind(cursor)]
+            is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
+            return (Assign if is_assignment else Binary)(span, kind, operator, *inner)
+        if name == "CXX_UNARY_EXPR":
+            name = "sizeof"
+        return Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
+
+    def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
+        text = self._token(cursor)
+        if text is None and kind.spelling in ("float", "double"):
+            text = f"{_evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
+        return Literal_(span, kind, text) if text else Opaque(span, kind, f"a {kind.spelling} in a macro")
+
+    def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
+        declared = cursor.referenced
+        if declared is not None and declared.kind.name in ("VAR_DECL", "PARM_DECL"):
+            return Reference(span, kind, self._variable(declared))
+        if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
+            return Number(span, kind, int(declared.enum_value), declared.spelling)
+        return Opaque(span, kind, f"{cursor.spelling} used as a value")
+
+
+def _ctype(kind: Any) -> CType:
+    canonical = kind.get_canonical()
+    name = canonical.kind.name
+    classes: dict[str, TypeKind] = {
+        **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128", "ENUM"), "signed"),
+        **dict.fromkeys(
+            ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128"), "unsigned"
+        ),
+        **dict.fromkeys(("FLOAT", "DOUBLE", "LONGDOUBLE", "FLOAT128", "HALF", "FLOAT16"), "floating"),
+        **dict.fromkeys(("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"), "array"),
+        **dict.fromkeys(("FUNCTIONPROTO", "FUNCTIONNOPROTO"), "function"),
+        "POINTER": "pointer",
+    }
+    bits = 8 * max(0, canonical.get_size()) if classes.get(name) in ("signed", "unsigned", "floating") else 0
+    return CType(kind.spelling, classes.get(name, "other"), bits)
+
+
+def _storage(cursor: Any) -> Storage:
+    if cursor.kind.name == "PARM_DECL":
+        return "parameter"
+    if cursor.storage_class == cindex.StorageClass.EXTERN:
+        return "global"
+    is_outside = cursor.semantic_parent is not None and cursor.semantic_parent.kind.name == "TRANSLATION_UNIT"
+    if is_outside:
+        return "global"
+    return "static" if cursor.storage_class == cindex.StorageClass.STATIC else "local"

@@ -1,0 +1,151 @@
+"""The order to analyse: as written, given, or fused; then tiled, then with parallel loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold._budget import Budget
+from arrayfold._isl import maps_of
+from arrayfold._text import SourceText
+from arrayfold.dataflow import find_dataflow
+from arrayfold.dependences import Dependence, find_violation, memory_dependences, union_of
+from arrayfold.errors import InputError
+from arrayfold.fusion import fused_schedule
+from arrayfold.loops import loop_dimensions, statement_by_statement, with_parallel_loops
+from arrayfold.order import order_of, sweep
+from arrayfold.program import Problem, Program
+from arrayfold.schedule_text import read_schedule, schedule_source
+
+
+def reorder(
+    problem: Problem,
+    *,
+    schedule: str | None = None,
+    fuse: bool = False,
+    tile: Sequence[int] = (),
+    parallel: bool = False,
+    budget: Budget | None = None,
+) -> Program:
+    """The program in another order, which keeps every memory dependence, or an error that shows one broken.
+
+    schedule  an order in isl notation, such as "{ S[y, x] -> [y, x, 0]; T[y, x] -> [y + 2, x, 1] }"
+    fuse      an order that brings producers and consumers together
+    tile      sizes of tiles for the outermost loops; a loop with size 1 is not cut
+    parallel  the outermost loop of each nest that carries no dependence becomes doall
+
+    Without `schedule` and `fuse` the order is as written, where loops that were parallel run one iteration
+    after the other. Without any wish the program is returned as it is.
+    """
+    program = _checked(problem)
+    _check_wishes(schedule, fuse, tile)
+    if schedule is None and not (fuse or tile or parallel):
+        return program
+    with (budget or Budget(None)).limit("the order"):
+        dependences = memory_dependences(program)
+        ordered = _ordered(program, dependences, schedule, fuse)
+        if tile:
+            ordered = _tiled(ordered, tile)
+            hint = "A loop with size 1 is not cut." + ("" if fuse else " --fuse looks for loops to tile.")
+            _check_order(ordered, dependences, hint)
+        if parallel:
+            ordered = _parallel(ordered, dependences, fuse)
+        return ordered
+
+
+def _checked(problem: Problem) -> Program:
+    if not isinstance(problem, Program):
+        raise InputError("reordering needs a program with a schedule, but the file gives conflicts")
+    if problem.schedule is None:
+        hint = "Replace happens_before by a schedule."
+        raise InputError("reordering needs a schedule, but the program gives happens_before", hint=hint)
+    return problem
+
+
+def _check_wishes(schedule: str | None, fuse: bool, tile: Sequence[int]) -> None:
+    if schedule is not None and fuse:
+        raise InputError(
+            "an order is either given or fused, not both", hint="Leave --schedule or --fuse out."
+        )
+    for size in tile:
+        if size < 1:
+            raise InputError(f"the size of a tile must be positive, not {size}")
+
+
+def _ordered(program: Program, dependences: Sequence[Dependence], text: str | None, fuse: bool) -> Program:
+    """The program in the order as written, given or fused, all loops sequential."""
+    if text is not None:
+        source = schedule_source(program, text)
+        given = replace(program, schedule=read_schedule(program, source), parallel={})
+        _check_order(
+            given, dependences, "It must run later, for example by a shift of its statement.", source
+        )
+        return given
+    as_written = replace(program, parallel={})
+    hint = "As written they run at the same time, or in a forall loop; give an order with --schedule."
+    if not fuse:
+        _check_order(as_written, dependences, hint)
+        return as_written
+    flows = find_dataflow(program, sweep(order_of(program))).flows.range_factor_domain()
+    try:
+        fused = fused_schedule(program, union_of(program, dependences), flows)
+    except isl.Error:
+        # A forall loop may have dependences in a circle: no sequential order keeps them.
+        _check_order(as_written, dependences, hint)
+        raise
+    assert find_violation(replace(as_written, schedule=fused), dependences) is None
+    return replace(as_written, schedule=fused)
+
+
+def _tiled(program: Program, sizes: Sequence[int]) -> Program:
+    """The program with its outermost loops cut into tiles, { S[i] -> [places, tiles, loops] }.
+
+    A loop with size 1 stays where its tiles would be.
+    """
+    times = program.schedule
+    assert times is not None
+    loops = loop_dimensions(times)
+    if len(sizes) > len(loops):
+        found = "1 loop" if len(loops) == 1 else f"{len(loops)} loops"
+        raise InputError(f"the order has {found}, but {len(sizes)} sizes of tiles are given")
+    size_of = dict(zip(loops, sizes, strict=False))
+    depth = max(part.dim(isl.dim_type.out) for part in maps_of(times))
+    names = [f"t{d}" for d in range(depth)]
+    outside = names[: loops[0]]
+    tiles = [names[d] if size == 1 else f"floor({names[d]}/{size})" for d, size in size_of.items()]
+    inside = [names[d] for d in range(loops[0], depth) if size_of.get(d) != 1]
+    cut = isl.UnionMap(f"{{ [{', '.join(names)}] -> [{', '.join([*outside, *tiles, *inside])}] }}")
+    return replace(program, schedule=times.apply_range(cut).coalesce())
+
+
+def _parallel(program: Program, dependences: Sequence[Dependence], may_regroup: bool) -> Program:
+    """The program with parallel loops.
+
+    A fused program that has none may run each statement over a part of the inner loops before the next one.
+    """
+    must_keep = union_of(program, dependences)
+    found = with_parallel_loops(program, must_keep)
+    if may_regroup and not found.parallel and program.schedule is not None:
+        for times in statement_by_statement(program.schedule):
+            regrouped = replace(program, schedule=times)
+            if find_violation(regrouped, dependences) is None:
+                candidate = with_parallel_loops(regrouped, must_keep)
+                if candidate.parallel:
+                    found = candidate
+                    break
+    assert find_violation(found, dependences) is None
+    return found
+
+
+def _check_order(
+    program: Program, dependences: Sequence[Dependence], hint: str, source: SourceText | None = None
+) -> None:
+    violation = find_violation(program, dependences)
+    if violation is None:
+        return
+    if source is None:
+        raise InputError(str(violation), hint=hint)
+    statement = violation.sink.split("[")[0]
+    raise source.error(str(violation), source.find(rf"\b{statement}\s*\["), hint)
