@@ -124,6 +124,10 @@ class Program:
         """The same program with more known of the parameters."""
         return replace(self, context=self.context.intersect(context).coalesce())
 
+    def without_aliases(self) -> Program:
+        """The same program, and different names of arrays mean different memory."""
+        return replace(self, source=replace(self.source, may_alias=None) if self.source else None)
+
     def with_temporary(self, name: str) -> Program:
         """The same program in which an array may be folded; what was only assumed of it is dropped."""
         self.array(name)

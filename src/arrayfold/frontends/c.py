@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import islpy as isl
 
@@ -46,19 +45,16 @@ def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Progra
 
 def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
     """The program with what its own pragmas say."""
-    assert program.source is not None
     for wish in wishes:
         try:
             if wish.clause == "temporary":
                 for name in filter(None, (part.strip() for part in wish.argument.split(","))):
                     program = program.with_temporary(name)
             elif wish.clause == "no_alias":
-                program = replace(program, source=replace(program.source, may_alias=None))
+                program = program.without_aliases()
             else:
-                options = {wish.clause: wish.argument}
-                narrowed = apply_options(
-                    program, context=options.get("context"), live_out=options.get("live_out")
-                )
+                said = {wish.clause: wish.argument}
+                narrowed = apply_options(program, context=said.get("context"), live_out=said.get("live_out"))
                 assert isinstance(narrowed, Program)
                 program = narrowed
         except InputError as error:

@@ -104,8 +104,8 @@ double omp_get_wtime(void);
 }
 
 _ONE_ARGUMENT = (
-    "sqrt cbrt fabs exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-    "atanh erf erfc tgamma lgamma floor ceil round trunc rint nearbyint"
+    "sqrt cbrt fabs exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh "
+    "acosh atanh erf erfc tgamma lgamma floor ceil round trunc rint nearbyint"
 )
 _TWO_ARGUMENTS = "pow atan2 hypot fmod fmin fmax fdim remainder copysign nextafter"
 

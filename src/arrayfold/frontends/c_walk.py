@@ -59,7 +59,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop on the way to a statement: which iterator, up or down, and whether iterations run in any order."""
+    """A loop on the way to a statement: which iterator, up or down, in order or in parallel."""
 
     dimension: int
     sign: int
