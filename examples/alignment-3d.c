@@ -28,6 +28,7 @@ void alignment_3d(int I, int J, int K, const char a[restrict I + 1], const char 
 {
     int A[I + 1][J + 1][K + 1];
 
+#pragma arrayfold context(I >= 1 and J >= 1 and K >= 1)
 #pragma scop
     for (int i = 1; i <= I; i++)
         for (int j = 1; j <= J; j++)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 import islpy as isl
 
@@ -271,6 +271,17 @@ def last_images(relation: isl.Map) -> isl.Map:
         return relation.lexmax()
     except isl.Error:
         return relation.subtract(relation.apply_range(isl.Map.lex_gt(relation.get_space().range())))
+
+
+_Joinable = TypeVar("_Joinable", isl.Set, isl.Map, isl.UnionSet, isl.UnionMap)
+
+
+def coalesced(item: _Joinable) -> _Joinable:
+    """The same with fewer pieces; as it is where isl fails to join them (which it does on strided sets)."""
+    try:
+        return item.coalesce()
+    except isl.Error:
+        return item
 
 
 # ---------------------------------------------------------------- counting

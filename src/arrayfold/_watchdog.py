@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 
 _GRACE_SECONDS = 5.0
@@ -41,6 +42,56 @@ def announce(seconds: float) -> None:
     """Tell the parent how long the work may take from now on."""
     if _to_parent is not None:
         os.write(_to_parent, f"{seconds}\n".encode())
+
+
+def isolated(work: Callable[[], str], seconds: float) -> str | None:
+    """What the work returns, computed in a process of its own; None if that crashes or takes too long.
+
+    barvinok and isl's bounds of polynomials sometimes exhaust the stack, which nothing inside a process
+    can catch.
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _answer(work, writing)
+    os.close(writing)
+    answer = _read_until(reading, time.monotonic() + seconds)
+    os.close(reading)
+    if answer is None:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    is_good = answer is not None and os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
+    return answer.decode() if is_good and answer is not None else None
+
+
+def _answer(work: Callable[[], str], writing: int) -> None:
+    status = 1
+    try:
+        _die_with_parent()
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(work())
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _read_until(reading: int, deadline: float) -> bytes | None:
+    """Everything that arrives until the other end closes; None if that takes too long."""
+    pieces: list[bytes] = []
+    while True:
+        wait = None if deadline == float("inf") else max(0.0, deadline - time.monotonic())
+        ready, _, _ = select.select([reading], [], [], wait)
+        if not ready:
+            return None
+        piece = os.read(reading, 1 << 16)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
 
 
 def _be_child(work: Callable[[], int], writing: int) -> None:
@@ -85,6 +136,10 @@ def _watch(child: int, reading: int) -> int:
         announced = os.read(reading, 4096).decode()
         if not announced:
             _, status = os.waitpid(child, 0)
-            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
+            if os.WIFEXITED(status):
+                return os.waitstatus_to_exitcode(status)
+            name = signal.Signals(os.WTERMSIG(status)).name
+            print(f"arrayfold: the work was ended by {name}; this is a defect", file=sys.stderr)  # noqa: T201
+            return 1
         seconds = float(announced.split()[-1])
         deadline = time.monotonic() + 1.5 * seconds + _GRACE_SECONDS

@@ -6,11 +6,12 @@ at given parameter values.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, cast
+from functools import partial, reduce
+from typing import Any, TypeAlias, cast
 
 import islpy as isl
 
@@ -24,13 +25,20 @@ from arrayfold._isl import (
     last_images,
     visit_points,
 )
+from arrayfold._watchdog import isolated
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_qpolynomial, to_pw_aff
+from arrayfold.formula_text import read_formula
 
+_Counts: TypeAlias = tuple[bool, list[tuple[isl.Set, tuple[Formula, ...]]]]
+
+_GRACE_SECONDS = 1.0
+_MOST_SECONDS = 8.0
 _MOST_COUNTED = 2_000_000
 _MOST_POINTS = 64
+_MOST_TERMS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,19 +92,35 @@ def find_lower_bound(conflicts: Conflicts, budget: Budget | None = None) -> Lowe
     moments = conflicts.moments.intersect_params(conflicts.context)
     if not can_count():
         return LowerBound(None, None, (), False, moments)
+    limit = Budget(min(_MOST_SECONDS, max(0.0, 0.5 * (budget or Budget(None)).remaining())))
+    for count in (_largest_counts, _counts_at_ends):
+        seconds = max(0.0, limit.remaining()) + _GRACE_SECONDS
+        counted = isolated(partial(_counted_text, count, moments, limit), seconds)
+        if counted is not None:
+            break
+    else:
+        return LowerBound(None, None, (), False, moments)
     try:
-        with (budget or Budget(None)).limit("the lower bound", share=0.5):
-            return _symbolic(moments, conflicts.context)
+        with limit.limit("the lower bound"):
+            return _symbolic(moments, conflicts.context, counted)
     except BudgetExceeded:
         return LowerBound(None, None, (), False, moments)
 
 
-def _symbolic(moments: isl.Map, context: isl.Set) -> LowerBound:
-    is_attained, found = _largest_counts(moments)
-    pieces = tuple(found)
+def _counted_text(count: Callable[[isl.Map], _Counts], moments: isl.Map, budget: Budget) -> str:
+    """Counts as text, for another process."""
+    with budget.limit("the lower bound"):
+        is_attained, pieces = count(moments)
+        texts = [[str(where), [str(formula) for formula in formulas]] for where, formulas in pieces]
+    return json.dumps([is_attained, texts])
+
+
+def _symbolic(moments: isl.Map, context: isl.Set, counted: str) -> LowerBound:
+    is_attained, texts = json.loads(counted)
+    pieces = tuple((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
     probe = large_parameters(context)
     formula = _formula_at(pieces, probe)
-    if formula is None:
+    if formula is None or len(formula.terms) > _MOST_TERMS:
         return LowerBound(None, None, pieces, is_attained, moments)
     shown = isl.Set.empty(context.get_space())
     for where, formulas in pieces:
@@ -128,28 +152,27 @@ def _formula_at(
     return max(found, key=lambda formula: formula.evaluate(params), default=None)
 
 
-def _largest_counts(moments: isl.Map) -> tuple[bool, Iterator[tuple[isl.Set, tuple[Formula, ...]]]]:
+def _largest_counts(moments: isl.Map) -> _Counts:
     """Whether the largest count is known, and parameter sets with formulas that some moment attains.
 
-    isl's bound of the counting polynomial is taken where isl knows that it is attained. Elsewhere the
-    counts at the first and last moment of each piece of the polynomial are: they are attained, so they
-    are lower bounds, if not always the largest.
+    isl's bound of the counting polynomial is taken where isl knows that it is attained.
     """
-    counts = _card(moments)
-    bound, is_attained = counts.bound(isl.fold.max)
-    if is_attained:
-        return True, _fold_pieces(bound)
-    return False, _counts_at_ends(moments, counts)
+    bound, is_attained = _card(moments).bound(isl.fold.max)
+    return (True, list(_fold_pieces(bound))) if is_attained else _counts_at_ends(moments)
 
 
-def _counts_at_ends(
-    moments: isl.Map, counts: isl.PwQPolynomial
-) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
-    for domain, _ in counts.get_pieces():
+def _counts_at_ends(moments: isl.Map) -> _Counts:
+    """The counts at the first and last moment of each piece of the counting polynomial.
+
+    They are attained, so they are lower bounds, if not always the largest.
+    """
+    found: list[tuple[isl.Set, tuple[Formula, ...]]] = []
+    for domain, _ in _card(moments).get_pieces():
         times = isl.Map.from_range(domain)
         for moment in (first_images(times).range(), last_images(times).range()):
             for where, polynomial in _card_set(moments.intersect_domain(moment).range()).get_pieces():
-                yield where, (from_qpolynomial(polynomial),)
+                found.append((where, (from_qpolynomial(polynomial),)))
+    return False, found
 
 
 def _card(relation: isl.Map) -> isl.PwQPolynomial:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, nonzero
+from arrayfold._isl import coalesced, fix_parameters, nonzero
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.program import Array
@@ -46,10 +46,10 @@ class Conflicts:
         """
         if self.some_pairs is not None:
             both = self.some_pairs.union(self.some_pairs.reverse())
-            return both.subtract(isl.Map.identity(both.get_space())).coalesce()
+            return coalesced(both.subtract(isl.Map.identity(both.get_space())))
         everything = isl.Map.from_domain_and_range(self.cells, self.cells)
         apart = isl.Map.universe(everything.get_space()).deltas_map().intersect_range(self.differences)
-        return everything.intersect(apart.domain().unwrap()).coalesce()
+        return coalesced(everything.intersect(apart.domain().unwrap()))
 
     @cached_property
     def box(self) -> list[tuple[Formula, Formula]]:
@@ -88,15 +88,15 @@ def conflicts_from_pairs(
     some_pairs  { A[x] -> A[y] }  may contain x = y, need not be symmetric
     """
     context = _where_needed(context, cells)
-    found = some_pairs.intersect_params(context).coalesce()
-    deltas = found.deltas().set_tuple_name(array.name).coalesce()
-    deltas = deltas.intersect(nonzero(deltas.get_space())).coalesce()
+    found = coalesced(some_pairs.intersect_params(context))
+    deltas = coalesced(found.deltas().set_tuple_name(array.name))
+    deltas = coalesced(deltas.intersect(nonzero(deltas.get_space())))
     return Conflicts(
         array=array,
         context=context,
         cells=cells,
         some_pairs=found,
-        differences=deltas.union(deltas.neg()).coalesce(),
+        differences=coalesced(deltas.union(deltas.neg())),
         moments=moments,
         notes=notes,
     )
@@ -110,10 +110,10 @@ def conflicts_from_differences(array: Array, context: isl.Set, differences: isl.
     context = _where_needed(context, array.cells)
     apart = isl.Map.from_domain_and_range(array.cells, array.cells)
     possible = apart.deltas().set_tuple_name(array.name)
-    kept = differences.intersect(possible).intersect_params(context).coalesce()
+    kept = coalesced(differences.intersect(possible).intersect_params(context))
     return Conflicts(array, context, array.cells, None, kept, None)
 
 
 def _where_needed(context: isl.Set, cells: isl.Set) -> isl.Set:
     """The parameter values for which the array has a cell at all."""
-    return context.intersect(cells.params()).coalesce()
+    return coalesced(context.intersect(cells.params()))

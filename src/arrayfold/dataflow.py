@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
 from arrayfold.order import Order
 from arrayfold.program import Program
 
@@ -38,9 +39,9 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
     inside = isl.UnionMap.from_domain_and_range(reach.domain(), program.domain())
     dead = program.accesses(writes=True).subtract(reach.range_factor_range())
     return Dataflow(
-        flows=reach.intersect_range_factor_domain(inside).coalesce(),
+        flows=coalesced(reach.intersect_range_factor_domain(inside)),
         undefined_reads=undefined_reads(program, order),
-        dead_writes=dead.coalesce(),
+        dead_writes=coalesced(dead),
     )
 
 
@@ -48,7 +49,7 @@ def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
     """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value."""
     earlier = _across(order.read_times, order.before.reverse(), order.write_times)
     defined = earlier.apply_range(program.accesses(writes=True, must_only=True))
-    return program.accesses(writes=False).subtract(defined).coalesce()
+    return coalesced(program.accesses(writes=False).subtract(defined))
 
 
 def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:

@@ -98,11 +98,20 @@ def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Depen
     source_times = order.write_times if source_writes else order.read_times
     sink_times = order.write_times if sink_writes else order.read_times
     before = isl.UnionMap.from_map(sweep(order).before if order.is_swept else order.before)
-    in_order = source_times.apply_range(before).apply_range(sink_times.reverse())
-    pairs = sources.apply_range(sinks.reverse()).intersect(in_order).intersect_params(program.context)
+    touching = sources.apply_range(sinks.reverse()).intersect_params(program.context)
+    pairs = touching.intersect(_across(touching, source_times, before, sink_times))
     if kind == "anti":
         pairs = pairs.subtract(program.domain().identity())
     return Dependence(kind, array, pairs.coalesce())
+
+
+def _across(
+    pairs: isl.UnionMap, source_times: isl.UnionMap, relation: isl.UnionMap, sink_times: isl.UnionMap
+) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: the relation on times, brought to the statements that occur in the pairs."""
+    sources = source_times.intersect_domain(pairs.domain().universe())
+    sinks = sink_times.intersect_domain(pairs.range().universe())
+    return sources.apply_range(relation).apply_range(sinks.reverse())
 
 
 # ---------------------------------------------------------------- violations
@@ -147,8 +156,8 @@ def _not_kept(order: Order, not_before: isl.UnionMap, dependence: Dependence) ->
     """{ S[i] -> T[j] }: the pairs of a dependence for which S[i] does not surely come first."""
     source_times = order.read_times if dependence.kind == "anti" else order.write_times
     sink_times = order.read_times if dependence.kind == "flow" else order.write_times
-    late = source_times.apply_range(not_before).apply_range(sink_times.reverse())
-    return dependence.relation.intersect(late)
+    relation = dependence.relation
+    return relation.intersect(_across(relation, source_times, not_before, sink_times))
 
 
 def _describe(

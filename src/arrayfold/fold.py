@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Literal
 
 from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, parameter_names, sets_of
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import choose
+from arrayfold.codegen import FoldedRegion, StorageFold, write_c
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
@@ -21,6 +23,7 @@ from arrayfold.program import Problem, Program
 from arrayfold.verify import Proof
 
 Progress = Callable[[str], None]
+DEFAULT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,13 @@ class FoldedArray:
         """Whether the request fixed every parameter, so that numbers can be shown."""
         return set(parameter_names(self.conflicts.context)) <= set(self.params)
 
+    @property
+    def remark(self) -> str:
+        """What the fold is worth, in words."""
+        proved = "proved minimal" if self.is_optimal else "proved"
+        cells = "1 cell" if str(self.size) == "1" else f"{self.size} cells"
+        return f"{cells} instead of {self.original_size}, {proved}"
+
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
         return f"{self.mapping}: {self.size} cells{minimal} instead of {self.original_size}"
@@ -72,6 +82,26 @@ class FoldResult:
     arrays: tuple[FoldedArray, ...]
     kept: Mapping[str, str]
     params: Mapping[str, int]
+    live_in: frozenset[str] = frozenset()
+
+    def to_c(self, *, loops: Literal["keep", "generate"] | None = None) -> str:
+        """The C file with this region folded.
+
+        loops  "keep" leaves them as written, "generate" writes them anew; without a choice they are kept
+               where the order is the one as written
+        """
+        return write_c([self.region(loops)]).decode("utf-8", "surrogateescape")
+
+    def region(self, loops: Literal["keep", "generate"] | None = None) -> FoldedRegion:
+        """The region to write: the arrays that really shrink, with a remark on each."""
+        if not isinstance(self.problem, Program):
+            raise InputError(f"{self.problem.name} gives conflicts and no program, so there is no C to write")
+        folds = tuple(
+            StorageFold(array.mapping, array.remark, array.name in self.live_in)
+            for array in self.arrays
+            if array.size != array.original_size
+        )
+        return FoldedRegion(self.problem, folds, loops)
 
     def __getitem__(self, name: str) -> FoldedArray:
         for array in self.arrays:
@@ -130,11 +160,17 @@ class Analysis:
             return tuple(array.name for array in self.problem.arrays)
         return self.liveness.temporaries
 
+    def live_in_arrays(self) -> frozenset[str]:
+        """The arrays that hold values before the program which it may read."""
+        if self.liveness is None:
+            return frozenset()
+        return frozenset(cells.get_tuple_name() for cells in sets_of(self.liveness.live_in))
+
     def kept(self) -> dict[str, str]:
         """The arrays that stay as they are, each with the reason."""
         if self.liveness is None:
             return {}
-        live_in = {cells.get_tuple_name() for cells in sets_of(self.liveness.live_in)}
+        live_in = self.live_in_arrays()
         program = self.liveness.program
         needed = program.live_out.intersect_params(program.context)
         live_out = {cells.get_tuple_name() for cells in sets_of(needed)}
@@ -163,16 +199,17 @@ def fold(
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
 
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
-    compared far out. The proof covers the whole context either way.
+    compared far out. The proof covers the whole context either way. Without a budget the work may take a
+    minute.
     """
     values = checked_params(problem, params or {})
-    budget = budget or Budget(None)
+    budget = budget or Budget(DEFAULT_SECONDS)
     analysis = Analysis.of(problem, budget)
     folded = tuple(
         _fold_one(analysis, name, values, method, budget, power_of_two, progress)
         for name in chosen_arrays(analysis, arrays)
     )
-    return FoldResult(problem, folded, analysis.kept(), values)
+    return FoldResult(problem, folded, analysis.kept(), values, analysis.live_in_arrays())
 
 
 def _fold_one(

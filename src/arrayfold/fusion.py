@@ -48,20 +48,24 @@ def fused_schedule(program: Program, dependences: isl.UnionMap, flows: isl.Union
     loops that depend on each other stay together, shifted and skewed where that is needed.
     """
     try:
-        tree = _schedule_tree(program, dependences, flows)
+        tree = _schedule_tree(program, dependences, flows, _FUSING)
     except isl.Error:
         # isl carries each convex piece as a whole and gives up on one that no loop carries; what a single
-        # dimension of the order as written carries is never one of these.
-        tree = _schedule_tree(program, _by_dimension(program, dependences), flows)
+        # dimension of the order as written carries is never one of these. Nor may it refuse a loop that
+        # counts through two short ones.
+        pieces = _by_dimension(program, dependences)
+        tree = _schedule_tree(program, pieces, flows, {**_FUSING, "treat_coalescing": 0})
     order = {statement.name: number for number, statement in enumerate(program.statements)}
     return _flatten(_paths(tree.get_root(), _Path(tree.get_domain()), order))
 
 
-def _schedule_tree(program: Program, dependences: isl.UnionMap, flows: isl.UnionMap) -> isl.Schedule:
+def _schedule_tree(
+    program: Program, dependences: isl.UnionMap, flows: isl.UnionMap, options: Mapping[str, int]
+) -> isl.Schedule:
     # Every relation holds the context itself: given apart, isl drops it there and fails to carry some.
     constraints = isl.ScheduleConstraints.on_domain(program.domain().intersect_params(program.context))
-    constraints = constraints.set_validity(dependences).set_proximity(flows).set_coincidence(dependences)
-    with _options(_FUSING):
+    constraints = constraints.set_validity(dependences).set_proximity(flows)
+    with _options(options):
         return constraints.compute_schedule()
 
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
-from arrayfold._isl import first_images, last_images, origin, sets_of
+from arrayfold._isl import coalesced, first_images, last_images, origin, sets_of
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
 from arrayfold.errors import MethodNotApplicable
@@ -42,7 +42,7 @@ class Accesses:
     @cached_property
     def cells(self) -> isl.Set:
         """{ A[x] }: cells that ever hold a value."""
-        return self.writes.domain().union(self.live_in).coalesce()
+        return coalesced(self.writes.domain().union(self.live_in))
 
     @cached_property
     def moments(self) -> isl.Set:
@@ -68,10 +68,10 @@ class Liveness:
         space = cells.map_from_domain_and_range(times)
         context = program.context
         return Accesses(
-            writes=writes.extract_map(space).intersect_params(context).coalesce(),
-            reads=reads.extract_map(space).intersect_params(context).coalesce(),
-            live_in=self.live_in.extract_set(cells).intersect_params(context).coalesce(),
-            live_out=program.live_out.extract_set(cells).intersect_params(context).coalesce(),
+            writes=coalesced(writes.extract_map(space).intersect_params(context)),
+            reads=coalesced(reads.extract_map(space).intersect_params(context)),
+            live_in=coalesced(self.live_in.extract_set(cells).intersect_params(context)),
+            live_out=coalesced(program.live_out.extract_set(cells).intersect_params(context)),
         )
 
     def conflicts(self, name: str, construction: Construction = "live-write") -> Conflicts:
@@ -101,7 +101,7 @@ def analyse(program: Program) -> Liveness:
     live_in = program.live_in.union(undefined_reads(program, order).range())
     surely_written = program.accesses(writes=True, must_only=True).range()
     live_in = live_in.union(program.live_out.subtract(surely_written))
-    live_in = live_in.intersect_params(program.context).coalesce()
+    live_in = coalesced(live_in.intersect_params(program.context))
     temporaries = program.temporaries
     if temporaries is None:
         live = live_in.union(program.live_out.intersect_params(program.context))
@@ -146,10 +146,10 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
     last = last_images(accesses.reads) if order.is_total else accesses.reads
     may_precede = isl.Map.lex_le(order.before.get_space().domain()) if order.is_total else order.not_after()
     always = isl.Map.from_domain_and_range
-    started = first.coalesce().apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
-    needed = last.coalesce().apply_range(may_precede.reverse())
+    started = coalesced(first).apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
+    needed = coalesced(last).apply_range(may_precede.reverse())
     needed = needed.union(always(accesses.live_out, accesses.moments))
-    return started.intersect(needed).intersect_range(accesses.moments).coalesce()
+    return coalesced(started.intersect(needed).intersect_range(accesses.moments))
 
 
 def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
@@ -157,7 +157,7 @@ def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
 
     live  { A[x] -> [t] }  as `live_after` gives it for that order
     """
-    return live.union(accesses.writes).reverse().coalesce()
+    return coalesced(live.union(accesses.writes).reverse())
 
 
 def _all_moments(accesses: Accesses, in_memory: isl.Map) -> isl.Map:
@@ -165,7 +165,7 @@ def _all_moments(accesses: Accesses, in_memory: isl.Map) -> isl.Map:
     running = in_memory.insert_dims(isl.dim_type.in_, 0, 1)
     running = running.fix_val(isl.dim_type.in_, 0, isl.Val(1))
     start = isl.Map.from_domain_and_range(origin(running.get_space().domain()), accesses.live_in)
-    return running.union(start).coalesce()
+    return coalesced(running.union(start))
 
 
 def _live_write(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:

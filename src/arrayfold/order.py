@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, maps_of, smallest_parameters
+from arrayfold._isl import coalesced, fix_parameters, maps_of, smallest_parameters
 from arrayfold.errors import InputError
 from arrayfold.program import Program
 
@@ -144,7 +144,7 @@ def _lexicographic(parameters: isl.Space, is_parallel: Sequence[bool]) -> isl.Ma
         if not is_parallel[d]:
             before = before.union(equal.order_lt(isl.dim_type.in_, d, isl.dim_type.out, d))
         equal = equal.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
-    return before.coalesce()
+    return coalesced(before)
 
 
 # ---------------------------------------------------------------- happens-before relations
@@ -171,7 +171,7 @@ def _happens_before_order(program: Program) -> Order:
         isl.Map.identity(space.map_from_set()).add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
     )
     inside = inside.order_lt(isl.dim_type.in_, phase, isl.dim_type.out, phase)
-    before = across.union(inside).coalesce()
+    before = coalesced(across.union(inside))
     notes = () if is_exact else ("happens_before has no exact closure and is used as given",)
     return Order(
         read_times=_with_phase(coordinates, phase, 0),
@@ -205,6 +205,6 @@ def _cycle_at_small_sizes(program: Program, relation: isl.UnionMap) -> isl.Union
 def _follow(step: isl.UnionMap) -> isl.UnionMap:
     """The transitive closure of a finite relation."""
     reached = step
-    while not (further := reached.union(reached.apply_range(step)).coalesce()).is_subset(reached):
+    while not (further := coalesced(reached.union(reached.apply_range(step)))).is_subset(reached):
         reached = further
     return reached

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import islpy as isl
@@ -124,7 +124,8 @@ class CSource:
     statements  name in the model -> its C
     variables   name in the model -> array or scalar
     parameters  name in the model -> variable
-    schedule    the order as written
+    schedule    the order as written, and `parallel` its parallel dimensions
+    may_alias   two arrays that might overlap
     """
 
     text: CText
@@ -133,7 +134,7 @@ class CSource:
     variables: Mapping[str, Variable]
     parameters: Mapping[str, Variable]
     schedule: isl.UnionMap
-    assumptions: tuple[str, ...] = field(default=())
+    parallel: Mapping[int, str]
     may_alias: tuple[str, str] | None = None
 
     @property

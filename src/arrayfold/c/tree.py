@@ -42,7 +42,8 @@ class Variable:
 
     extents   one entry a dimension: a number, an expression, or None where it is unknown
     element   the type that is left when all subscripts are applied
-    declared  the declaration from its type to the end of its declarator and initialiser
+    span      the declaration from its type to the end of its declarator and initialiser
+    at        where its name stands in the declaration
     """
 
     name: str
@@ -55,7 +56,7 @@ class Variable:
     is_restrict: bool = False
     is_volatile: bool = False
     initial: Expression | None = None
-    scope: Span | None = None
+    at: int = 0
 
     @property
     def rank(self) -> int:

@@ -138,6 +138,7 @@ class _RegionReader:
             {self._names[array]: array for array in arrays},
             dict(self._affine.parameters),
             schedule,
+            parallel,
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
         )
         return Program(

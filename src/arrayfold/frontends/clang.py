@@ -279,6 +279,7 @@ class _Converter:
             bool(kind.is_restrict_qualified()),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             initial,
+            _file_location(cursor.location)[1],
         )
 
     def _extents(

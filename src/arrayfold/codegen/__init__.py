@@ -1,0 +1,7 @@
+"""C out of a program, its order and its mappings."""
+
+from __future__ import annotations
+
+from arrayfold.codegen.write import FoldedRegion, StorageFold, write_c
+
+__all__ = ["FoldedRegion", "StorageFold", "write_c"]

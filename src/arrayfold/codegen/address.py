@@ -1,0 +1,137 @@
+"""Addresses between mapping and C: rows with what is known of their range.
+
+This is the place where faster forms plug in: a row says how far it can leave its modulus, and whoever
+prints it picks the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import islpy as isl
+
+from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents, to_pw_aff
+from arrayfold.mapping import Mapping
+
+Wrap: TypeAlias = Literal["none", "nonnegative", "any"]
+_MOST_TURNS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """One coordinate of an address: (coefficients . subscripts + offset) mod modulus.
+
+    wrap  "none" if the value always lies in [0, modulus), "nonnegative" if it is never below zero
+    """
+
+    coefficients: tuple[Formula, ...]
+    offset: Formula
+    modulus: Formula
+    wrap: Wrap
+
+    def text(self, subscripts: Sequence[str], name: NameText) -> str:
+        """The coordinate as C; each subscript is the text of a factor."""
+        terms: list[tuple[int, str]] = []
+        for coefficient, subscript in zip(self.coefficients, subscripts, strict=True):
+            if coefficient.is_constant:
+                terms.append((int(coefficient.as_number()), subscript))
+            else:
+                terms.append(
+                    (1, f"(long long){parenthesised(formula_text(coefficient, name))} * {subscript}")
+                )
+        if self.offset.is_constant:
+            terms.append((int(self.offset.as_number()), ""))
+        else:
+            terms.append((1, parenthesised(formula_text(self.offset, name))))
+        value = sum_of(terms)
+        if self.wrap == "none":
+            return value
+        modulus = formula_text(self.modulus, name)
+        if self.wrap == "nonnegative":
+            return f"{parenthesised(value)} % {parenthesised(modulus)}"
+        return wrapped(value, modulus)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The rows of a folded array in the order of its C dimensions, the contiguous one last."""
+
+    array: str
+    rows: tuple[Row, ...]
+
+
+def lay_out(mapping: Mapping, cells: isl.Set, context: isl.Set) -> Layout:
+    """The rows of a mapping for the cells that are accessed.
+
+    cells  { A[x] }
+    """
+    rows = [
+        _row(mapping.matrix[k], mapping.offset[k], mapping.moduli[k], cells, context)
+        for k in range(len(mapping.moduli))
+    ]
+    return Layout(mapping.array, tuple(sorted(rows, key=_last_dimension)))
+
+
+def _last_dimension(row: Row) -> int:
+    used = [k for k, coefficient in enumerate(row.coefficients) if coefficient != Formula.constant(0)]
+    return max(used, default=-1)
+
+
+def _row(
+    coefficients: Sequence[Formula], offset: Formula, modulus: Formula, cells: isl.Set, context: isl.Set
+) -> Row:
+    plain = Row(tuple(coefficients), offset, modulus, "any")
+    is_affine = all(entry.is_constant for entry in coefficients) and offset.is_affine and modulus.is_affine
+    if not is_affine:
+        return _with(plain, plain.offset, "nonnegative" if _is_nonnegative(plain, cells) else "any")
+    space = cells.get_space()
+    value = to_pw_aff(offset, space)
+    for k, entry in enumerate(coefficients):
+        axis = isl.PwAff.from_aff(
+            isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
+        )
+        value = value.add(axis.scale_val(isl.Val(int(entry.as_number()))))
+    image = cells.apply(isl.Map.from_pw_aff(value))
+    line = to_pw_aff(modulus, image.get_space())
+    at = isl.PwAff("{ [v] -> [v] }")
+    ((low, _),) = extents(image, context)
+    if low.is_affine:
+        start = to_pw_aff(low, image.get_space())
+        below, beyond = at.lt_set(start), at.sub(start).ge_set(line)
+        if image.intersect(below.union(beyond)).is_empty():
+            return _with(plain, offset - low, "none")
+    for turns in range(_MOST_TURNS):
+        shifted = at.add(line.scale_val(isl.Val(turns)))
+        if image.intersect(shifted.lt_set(at.sub(at))).is_empty():
+            return _with(plain, offset + modulus * turns, "nonnegative")
+    return plain
+
+
+def _with(row: Row, offset: Formula, wrap: Wrap) -> Row:
+    return Row(row.coefficients, offset, row.modulus, wrap)
+
+
+def _is_nonnegative(row: Row, cells: isl.Set) -> bool:
+    """Whether every term is: coefficients are sums of positive terms, subscripts are never negative."""
+    sizes = cells.params()
+    for k, coefficient in enumerate(row.coefficients):
+        if coefficient == Formula.constant(0):
+            continue
+        negative = cells.upper_bound_val(isl.dim_type.set, k, isl.Val(-1))
+        if not negative.is_empty() or not _is_positive_sum(coefficient, sizes):
+            return False
+    return _is_positive_sum(row.offset, sizes)
+
+
+def _is_positive_sum(formula: Formula, sizes: isl.Set) -> bool:
+    if formula.is_affine:
+        return bool(sizes.intersect(to_pw_aff(formula).lt_set(to_pw_aff(Formula.constant(0)))).is_empty())
+    return all(
+        coefficient >= 0
+        and all(isinstance(atom, str) and _is_positive_sum(Formula.name(atom), sizes) for atom, _ in monomial)
+        for monomial, coefficient in formula.terms
+    )

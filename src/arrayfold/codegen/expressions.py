@@ -1,0 +1,107 @@
+"""Trees of C back to text, with variables and array elements exchanged on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expression,
+    Literal_,
+    Member,
+    Number,
+    Opaque,
+    Parentheses,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    array_access,
+)
+from arrayfold.errors import ArrayfoldError
+
+VariableText = Callable[[Variable], str]
+ElementText = Callable[[Variable, Sequence[str], Sequence[Expression]], str]
+
+_PRECEDENCE = {
+    **dict.fromkeys("*/%", 10),
+    **dict.fromkeys("+-", 9),
+    **dict.fromkeys(("<<", ">>"), 8),
+    **dict.fromkeys(("<", ">", "<=", ">="), 7),
+    **dict.fromkeys(("==", "!="), 6),
+    "&": 5,
+    "^": 4,
+    "|": 3,
+    "&&": 2,
+    "||": 1,
+}
+_UNARY, _POSTFIX, _CONDITIONAL, _ASSIGNMENT, _COMMA = 11, 12, 0, -1, -2
+
+
+class CannotPrint(ArrayfoldError):
+    """Something stands in a macro that has no text of its own."""
+
+
+class ExpressionPrinter:
+    """Prints expressions; `variable` names variables, `element` names elements of arrays."""
+
+    def __init__(self, variable: VariableText, element: ElementText) -> None:
+        self._variable = variable
+        self._element = element
+
+    def text(self, expression: Expression, least: int = _COMMA) -> str:
+        """The expression as C, in parentheses if it binds less than `least`."""
+        text, strength = self._print(expression)
+        return text if strength >= least else f"({text})"
+
+    def _print(self, expression: Expression) -> tuple[str, int]:
+        match expression:
+            case Number(text=text) | Literal_(text=text):
+                return text, _POSTFIX
+            case Reference() | Subscript():
+                return self._access(expression)
+            case Parentheses(inner=inner):
+                text, strength = self._print(inner)
+                return (text, strength) if strength == _POSTFIX else (f"({text})", _POSTFIX)
+            case Cast(operand=operand, is_implied=True):
+                return self._print(operand)
+            case Cast(operand=operand, type=kind):
+                return f"({kind.spelling}){self.text(operand, _UNARY)}", _UNARY
+            case Member(base=base, name=name, is_arrow=is_arrow):
+                return f"{self.text(base, _POSTFIX)}{'->' if is_arrow else '.'}{name}", _POSTFIX
+            case Unary(operator="x++" | "x--" as operator, operand=operand):
+                return f"{self.text(operand, _POSTFIX)}{operator[1:]}", _POSTFIX
+            case Unary(operator=operator, operand=operand):
+                inner = self.text(operand, _UNARY)
+                return f"{operator}{' ' if inner.startswith(operator[0]) else ''}{inner}", _UNARY
+            case Binary(operator=","):
+                return f"{self.text(expression.left, _ASSIGNMENT)}, {self.text(expression.right)}", _COMMA
+            case Binary(operator=operator, left=left, right=right):
+                strength = _PRECEDENCE[operator]
+                return f"{self.text(left, strength)} {operator} {self.text(right, strength + 1)}", strength
+            case Assign(operator=operator, target=target, value=value):
+                return f"{self.text(target, _UNARY)} {operator} {self.text(value, _ASSIGNMENT)}", _ASSIGNMENT
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                texts = (self.text(condition, 1), self.text(then), self.text(otherwise, _CONDITIONAL))
+                return "{} ? {} : {}".format(*texts), _CONDITIONAL
+            case Call(function=function, arguments=arguments):
+                inside = ", ".join(self.text(argument, _ASSIGNMENT) for argument in arguments)
+                return f"{function.name}({inside})", _POSTFIX
+            case Opaque(what=what):
+                raise CannotPrint(f"{what} comes out of a macro and cannot be written again")
+
+    def _access(self, expression: Reference | Subscript) -> tuple[str, int]:
+        access = array_access(expression)
+        if access is None:
+            assert isinstance(expression, Subscript)
+            return f"{self.text(expression.base, _POSTFIX)}[{self.text(expression.index)}]", _POSTFIX
+        variable, subscripts = access
+        if not subscripts:
+            text = self._variable(variable)
+            return text, _POSTFIX if text.isidentifier() else _COMMA
+        texts = [self.text(subscript) for subscript in subscripts]
+        return self._element(variable, texts, subscripts), _POSTFIX

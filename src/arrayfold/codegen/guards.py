@@ -1,0 +1,56 @@
+"""Conditions on data in a new order: a guarded statement evaluates its condition again, at its own time."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from arrayfold.errors import InputError
+from arrayfold.program import Program
+
+
+def check_guards(program: Program) -> None:
+    """Raise unless each guarded statement finds the data of its conditions as they were evaluated.
+
+    For every write of a cell that a condition reads: it comes before the guarded statement in the new
+    order exactly if it came before the condition in the old one.
+    """
+    source = program.source
+    assert source is not None
+    assert program.schedule is not None
+    writes = program.accesses(writes=True)
+    reads = {
+        statement.name: [access for access in statement.accesses if not access.is_write]
+        for statement in program.statements
+    }
+    domains = {statement.name: statement.domain for statement in program.statements}
+    before_old, before_new = _before(source.schedule), _before(program.schedule)
+    for name, statement in source.statements.items():
+        for guard in statement.guards:
+            condition = domains[guard.evaluated]
+            link = _same_iteration(condition, domains[name])
+            for access in reads[guard.evaluated]:
+                cells = isl.UnionMap.from_map(access.relation)
+                writers = writes.apply_range(cells.reverse())
+                onto = isl.UnionMap.from_map(link)
+                old = writers.intersect(before_old).apply_range(onto)
+                late = writers.subtract(before_old).apply_range(onto)
+                wrong = old.subtract(before_new).union(late.intersect(before_new))
+                if not wrong.intersect_params(program.context).is_empty():
+                    raise InputError(
+                        f"{access.array} changes between a condition on it and what the condition guards",
+                        source.text.place(guard.condition.span.start),
+                        "The loops of this region can be kept, but not written anew.",
+                    )
+
+
+def _before(schedule: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: S[i] has the earlier time."""
+    return schedule.lex_lt_union_map(schedule)
+
+
+def _same_iteration(condition: isl.Set, guarded: isl.Set) -> isl.Map:
+    """{ C[i] -> S[i, j] }: the loops around the condition are the outer ones around the statement."""
+    pairs = isl.Map.from_domain_and_range(condition, guarded)
+    for k in range(condition.dim(isl.dim_type.set)):
+        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return pairs

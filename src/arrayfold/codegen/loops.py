@@ -1,0 +1,191 @@
+"""Loops for an order: isl's AST, printed as C by our own walker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from arrayfold.codegen.formulas import choose, parenthesised
+from arrayfold.errors import IslFailure
+
+_COMPARISONS: Mapping[Any, str] = {
+    isl.ast_expr_op_type.eq: "==",
+    isl.ast_expr_op_type.le: "<=",
+    isl.ast_expr_op_type.lt: "<",
+    isl.ast_expr_op_type.ge: ">=",
+    isl.ast_expr_op_type.gt: ">",
+}
+# islpy's types do not know the members whose names are Python's keywords with an underscore.
+_OPERATIONS: Any = isl.ast_expr_op_type
+_NODES: Any = isl.ast_node_type
+_LOGIC: Mapping[Any, str] = {
+    _OPERATIONS.and_: "&&",
+    _OPERATIONS.and_then: "&&",
+    _OPERATIONS.or_: "||",
+    _OPERATIONS.or_else: "||",
+}
+_INDENT = "  "
+
+StatementLines = Callable[[str, Sequence[str]], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class LoopStyle:
+    """How loops are written.
+
+    iterators   a name for each dimension of the schedule
+    type        the type of iterators
+    parallel    dimensions of the schedule that get an OpenMP pragma
+    parameters  name in the model -> C text
+    """
+
+    iterators: tuple[str, ...]
+    type: str
+    parallel: frozenset[int]
+    parameters: Mapping[str, str]
+
+
+def loop_lines(
+    schedule: isl.UnionMap, context: isl.Set, style: LoopStyle, statement: StatementLines
+) -> list[str]:
+    """C loops that run the instances in the order of a schedule.
+
+    schedule   { S[i] -> [t] }  with its domain
+    statement  the lines of a statement, given its name and the texts of its iterators
+    """
+    build = isl.AstBuild.from_context(context)
+    names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(style.iterators))
+    for name in style.iterators:
+        names = names.add(isl.Id(name))
+    build = build.set_iterators(names)
+    tree = build.node_from_schedule_map(schedule)
+    return list(_Printer(style, statement).node(tree))
+
+
+class _Printer:
+    def __init__(self, style: LoopStyle, statement: StatementLines) -> None:
+        self._style = style
+        self._statement = statement
+        self._inside_parallel = False
+
+    def node(self, node: isl.AstNode) -> Iterator[str]:
+        kind = node.get_type()
+        if kind == _NODES.for_:
+            yield from self._for(node)
+        elif kind == _NODES.if_:
+            yield from self._if(node)
+        elif kind == _NODES.block:
+            children = node.block_get_children()
+            for k in range(children.n_ast_node()):
+                yield from self.node(children.get_at(k))
+        elif kind == _NODES.mark:
+            yield from self.node(node.mark_get_node())
+        else:
+            yield from self._user(node)
+
+    def _for(self, node: isl.AstNode) -> Iterator[str]:
+        iterator = node.for_get_iterator().get_id().get_name()
+        start = self.expression(node.for_get_init())
+        if node.for_is_degenerate():
+            yield "{"
+            yield f"{_INDENT}const {self._style.type} {iterator} = {start};"
+            yield from _indented(self.node(node.for_get_body()))
+            yield "}"
+            return
+        condition = self.expression(node.for_get_cond())
+        step = self.expression(node.for_get_inc())
+        dimension = self._style.iterators.index(iterator)
+        is_parallel = dimension in self._style.parallel and not self._inside_parallel
+        if is_parallel:
+            yield "#pragma omp parallel for"
+        self._inside_parallel |= is_parallel
+        increment = f"{iterator}++" if step == "1" else f"{iterator} += {step}"
+        head = f"for ({self._style.type} {iterator} = {start}; {condition}; {increment})"
+        yield from _body(head, list(self.node(node.for_get_body())))
+        if is_parallel:
+            self._inside_parallel = False
+
+    def _if(self, node: isl.AstNode) -> Iterator[str]:
+        then = list(self.node(node.if_get_then_node()))
+        has_else = node.if_has_else_node()
+        head = f"if ({_without_outer(self.expression(node.if_get_cond()))})"
+        if not has_else:
+            yield from _body(head, then)
+            return
+        yield f"{head} {{"
+        yield from _indented(then)
+        yield "} else {"
+        yield from _indented(self.node(node.if_get_else_node()))
+        yield "}"
+
+    def _user(self, node: isl.AstNode) -> Iterator[str]:
+        call = node.user_get_expr()
+        name = call.get_op_arg(0).get_id().get_name()
+        arguments = [self.expression(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg())]
+        yield from self._statement(name, arguments)
+
+    # ------------------------------------------------ expressions
+
+    def expression(self, node: isl.AstExpr) -> str:
+        kind = node.get_type()
+        if kind == isl.ast_expr_type.int:
+            return str(node.get_val())
+        if kind == isl.ast_expr_type.id:
+            name = node.get_id().get_name()
+            return self._style.parameters.get(name, name)
+        operands = [self.expression(node.get_op_arg(k)) for k in range(node.get_op_n_arg())]
+        return _operation(node.get_op_type(), operands)
+
+
+def _operation(kind: Any, operands: Sequence[str]) -> str:
+    op = _OPERATIONS
+    factors = [parenthesised(operand) for operand in operands]
+    if kind in (op.max, op.min):
+        return choose("max" if kind == op.max else "min", operands[0], list(operands[1:]))
+    if kind in _LOGIC:
+        return f" {_LOGIC[kind]} ".join(factors)
+    if kind in _COMPARISONS:
+        return f"{operands[0]} {_COMPARISONS[kind]} {operands[1]}"
+    match kind:
+        case op.minus:
+            return f"-{factors[0]}"
+        case op.add:
+            return f"{operands[0]} + {operands[1] if not operands[1].startswith('-') else factors[1]}"
+        case op.sub:
+            return f"{operands[0]} - {factors[1]}"
+        case op.mul:
+            return f"{factors[0]} * {factors[1]}"
+        case op.div | op.pdiv_q:
+            return f"{factors[0]} / {factors[1]}"
+        case op.pdiv_r | op.zdiv_r:
+            return f"{factors[0]} % {factors[1]}"
+        case op.fdiv_q:
+            value, divisor = factors
+            return f"({value} >= 0 ? {value} / {divisor} : -(({divisor} - 1 - {value}) / {divisor}))"
+        case op.cond | op.select:
+            return f"({operands[0]} ? {operands[1]} : {operands[2]})"
+        case _:
+            raise IslFailure(f"isl's loops use an operation that is not known here: {kind}")
+
+
+def _body(head: str, lines: Sequence[str]) -> Iterator[str]:
+    """A head with its body, in braces unless the body is a single line."""
+    if len(lines) == 1 and not lines[0].startswith(("#", "{", "if")):
+        yield head
+        yield from _indented(lines)
+        return
+    yield f"{head} {{"
+    yield from _indented(lines)
+    yield "}"
+
+
+def _indented(lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    return (line if line.startswith("#") else _INDENT + line for line in lines)
+
+
+def _without_outer(text: str) -> str:
+    inner = text[1:-1]
+    return inner if text == parenthesised(text) == f"({inner})" else text

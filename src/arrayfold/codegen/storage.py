@@ -1,0 +1,100 @@
+"""Where folded arrays live: declarations, heap or stack, and how elements are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold.c.tree import CType, Expression, Variable
+from arrayfold.codegen.address import Layout
+from arrayfold.codegen.formulas import NameText, formula_text, parenthesised
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import to_pw_aff
+
+STACK_BYTES = 16 * 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Storage:
+    """A folded array in C.
+
+    name     what it is called there
+    comment  a line that says what the mapping is
+    """
+
+    variable: Variable
+    name: str
+    layout: Layout
+    comment: str
+    extents: tuple[Formula, ...]
+    parameter: NameText
+
+    @property
+    def is_on_heap(self) -> bool:
+        """Whether it is allocated: sizes that only the run knows, or large ones."""
+        size = Formula.product(self.extents)
+        if not size.is_constant:
+            return True
+        return int(size.as_number()) * max(1, self.variable.element.bits // 8) > STACK_BYTES
+
+    def declaration(self) -> list[str]:
+        """The lines that make it exist."""
+        element = plain_type(self.variable.element)
+        sizes = [formula_text(extent, self.parameter) for extent in self.extents]
+        brackets = "".join(f"[{size}]" for size in sizes)
+        lines = [f"/* {self.comment} */"]
+        if not self.is_on_heap:
+            return [*lines, f"{element} {self.name}{brackets};"]
+        inner = "".join(f"[{size}]" for size in sizes[1:])
+        target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
+        return [
+            *lines,
+            f"{element} {target} = malloc(sizeof({element}{brackets}));",
+            f"if (!{self.name})",
+            "  abort();",
+        ]
+
+    def release(self) -> list[str]:
+        """The lines that end it."""
+        return [f"free({self.name});"] if self.is_on_heap else []
+
+    def element(self, subscripts: Sequence[str], trees: Sequence[Expression]) -> str:
+        """An element, given the texts of the original subscripts."""
+        factors = [
+            f"(long long){parenthesised(text)}" if tree.type.kind == "unsigned" else parenthesised(text)
+            for text, tree in zip(subscripts, trees, strict=True)
+        ]
+        rows = (row.text(factors, self.parameter) for row in self.layout.rows)
+        return self.name + "".join(f"[{row}]" for row in rows)
+
+
+def positive_extents(layout: Layout, context: isl.Set) -> tuple[Formula, ...]:
+    """The moduli, raised to 1 where sizes exist at which nothing is stored."""
+    extents: list[Formula] = []
+    for row in layout.rows:
+        modulus = row.modulus
+        if modulus.is_affine:
+            too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
+            if not context.intersect(too_small.params()).is_empty():
+                modulus = Formula.extreme("max", [modulus, Formula.constant(1)])
+        elif not modulus.is_constant:
+            modulus = Formula.extreme("max", [modulus, Formula.constant(1)])
+        extents.append(modulus)
+    return tuple(extents)
+
+
+def plain_type(element: CType) -> str:
+    """The type without const, so that the copy can be written."""
+    return " ".join(word for word in element.spelling.split() if word != "const")
+
+
+def parameter_text(parameters: Mapping[str, Variable]) -> NameText:
+    """Names of the model as C: unsigned ones are made signed before anything is subtracted."""
+
+    def text(name: str) -> str:
+        variable = parameters[name]
+        return f"(long long){variable.name}" if variable.type.kind == "unsigned" else variable.name
+
+    return text

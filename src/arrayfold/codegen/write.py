@@ -1,0 +1,199 @@
+"""A C file with its regions folded: everything outside them stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from arrayfold.c.lexer import end_of_statement
+from arrayfold.c.source import CSource, CText
+from arrayfold.c.tree import Declare, Expression, Reference, Variable, walk
+from arrayfold.codegen.address import lay_out
+from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
+from arrayfold.codegen.regenerate import generated_lines
+from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
+from arrayfold.errors import InputError
+from arrayfold.mapping import Mapping
+from arrayfold.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class StorageFold:
+    """A mapping to write into the code, and a remark for the reader of it."""
+
+    mapping: Mapping
+    remark: str
+    is_live_in: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedRegion:
+    """A program from a C file, in the order to write, with the arrays that shrink.
+
+    loops  "keep" leaves the loops as they are written, "generate" writes them anew from the schedule;
+           None keeps them where the order is the one as written
+    """
+
+    program: Program
+    folds: tuple[StorageFold, ...]
+    loops: str | None = None
+
+
+def write_c(regions: Sequence[FoldedRegion]) -> bytes:
+    """The file of the regions with all of them folded."""
+    sources = [_source(region.program) for region in regions]
+    text = sources[0].text
+    assert all(source.text.data == text.data for source in sources)
+    edits: list[Edit] = []
+    needs_heap: list[CSource] = []
+    for region, source in zip(regions, sources, strict=True):
+        storages = _storages(region, source)
+        edits += _region_edits(region, source, storages)
+        if any(storage.is_on_heap for storage in storages):
+            needs_heap.append(source)
+    if needs_heap:
+        edits += _include(text, min(source.region.function.span.start for source in needs_heap))
+    return apply_edits(text.text, edits).encode("latin-1")
+
+
+def _source(program: Program) -> CSource:
+    if program.source is None:
+        raise InputError(f"{program.name} has no C text to rewrite; only C files can be written back")
+    return program.source
+
+
+def _storages(region: FoldedRegion, source: CSource) -> list[Storage]:
+    program = region.program
+    taken = set(source.text.identifiers)
+    storages: list[Storage] = []
+    for fold in region.folds:
+        name = fold.mapping.array
+        variable = source.variables[name]
+        if fold.is_live_in and not _is_own(variable):
+            raise InputError(
+                f"{name} is read before it is written, so its values come from outside the region",
+                source.text.place(variable.span.start),
+                "It cannot live elsewhere; leave it out of the temporaries.",
+            )
+        cells = program.accesses(writes=True, array=name).union(program.accesses(writes=False, array=name))
+        accessed = cells.range().extract_set(program.array(name).cells.get_space())
+        layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
+        extents = positive_extents(layout, program.context)
+        new_name = variable.name if _is_own(variable) else _fresh(f"{variable.name}_folded", taken)
+        comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
+        storages.append(
+            Storage(variable, new_name, layout, comment, extents, parameter_text(source.parameters))
+        )
+    return storages
+
+
+def _is_own(variable: Variable) -> bool:
+    """Whether the declaration can shrink; other arrays stay declared and a new one takes their place."""
+    return variable.storage == "local" and not variable.is_pointer
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+# ---------------------------------------------------------------- a region
+
+
+def _region_edits(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
+    as_written = region.program.schedule is source.schedule and dict(region.program.parallel) == dict(
+        source.parallel
+    )
+    if region.loops == "keep" and not as_written:
+        raise InputError("the loops as written cannot be kept in another order")
+    if as_written and region.loops != "generate":
+        if not storages:
+            return []
+        try:
+            return _kept_loops(source, storages)
+        except NotInText:
+            pass
+    return _new_loops(region.program, source, storages)
+
+
+def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
+    by_variable = {storage.variable: storage for storage in storages}
+
+    def element(variable: Variable, texts: Sequence[str], trees: Sequence[Expression]) -> str | None:
+        storage = by_variable.get(variable)
+        return storage.element(texts, trees) if storage and len(texts) == variable.rank else None
+
+    rewriter = Rewriter(source.text, lambda _: None, element)
+    for statement in source.region.statements:
+        rewriter.visit(statement)
+    edits = [*rewriter.found, *_removals(source, storages, inside=True)]
+    before = [*_unused(source, storages, []), *(line for one in storages for line in one.declaration())]
+    after = [line for storage in storages for line in storage.release()]
+    return [
+        Edit(source.region.start, source.region.start, _block(source, before)),
+        *edits,
+        Edit(source.region.end, source.region.end, _block(source, after)),
+    ]
+
+
+def _new_loops(program: Program, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
+    lines, iterators = generated_lines(program, source, storages)
+    before = [
+        *_unused(source, storages, iterators),
+        *(line for one in storages for line in one.declaration()),
+    ]
+    after = [line for storage in storages for line in storage.release()]
+    text = _block(source, [*before, *lines, *after])
+    return [
+        Edit(source.region.start, source.region.end, text),
+        *_removals(source, storages, inside=False),
+    ]
+
+
+def _block(source: CSource, lines: Iterable[str]) -> str:
+    """Lines with the region's indentation and the file's line ends."""
+    start = source.region.statements[0].span.start if source.region.statements else source.region.start
+    line = source.text.text[source.text.text.rfind("\n", 0, start) + 1 : start]
+    indent = line if not line.strip() else "  "
+    newline = "\r\n" if "\r\n" in source.text.text else "\n"
+    return "".join((text if text.startswith("#") or not text else indent + text) + newline for text in lines)
+
+
+def _removals(source: CSource, storages: Sequence[Storage], *, inside: bool) -> list[Edit]:
+    """The declarations of the folded arrays go; `inside` says whether those in the region count, too."""
+    doomed = [storage.variable for storage in storages if _is_own(storage.variable)]
+    edits: list[Edit] = []
+    for node in walk(source.region.function.body):
+        if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):
+            if source.region.holds(node.span.start) and not inside:
+                continue
+            end = end_of_statement(source.text.plain, node.span.start) or node.span.end
+            gone = [variable for variable in node.variables if variable in doomed]
+            edits += removal(source.text, node.variables, gone, end)
+    return edits
+
+
+def _unused(source: CSource, storages: Sequence[Storage], iterators: Iterable[Variable]) -> list[str]:
+    """Mentions of variables that are not used any more, so that compilers do not complain."""
+    replaced = [storage.variable for storage in storages if not _is_own(storage.variable)]
+    outside = {
+        node.variable
+        for node in walk(source.region.function.body)
+        if isinstance(node, Reference) and not source.region.holds(node.span.start)
+    }
+    lost = [variable for variable in (*replaced, *iterators) if variable not in outside]
+    return [f"(void){variable.name};" for variable in lost if variable.storage != "global"]
+
+
+def _include(text: CText, before: int) -> list[Edit]:
+    """`#include <stdlib.h>` for malloc, after the other includes or in front of the function."""
+    includes = list(re.finditer(r"^[ \t]*#[ \t]*include\b[^\n]*\n", text.plain[:before], re.MULTILINE))
+    raw = [text.text[match.start() : match.end()] for match in includes]
+    if any(re.search(r"<\s*stdlib\.h\s*>", line) for line in raw):
+        return []
+    newline = "\r\n" if "\r\n" in text.text else "\n"
+    at = includes[-1].end() if includes else text.text.rfind("\n", 0, before) + 1
+    return [Edit(at, at, f"#include <stdlib.h>{newline}" + ("" if includes else newline))]
