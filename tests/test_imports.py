@@ -45,6 +45,8 @@ FLOW = [
     "compare",
     "check",
     "report",
+    "cli_input",
+    "cli_output",
     "cli",
 ]
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import islpy as isl
 import typer
 
+from arrayfold.cli_input import Input, takes_input
+from arrayfold.cli_output import FoldedOutput
 from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arrayfold._budget import Budget
-    from arrayfold.program import Problem
 
 DEFAULT_BUDGET = 60.0
 _QUIET_SECONDS = 2.0
@@ -34,7 +35,6 @@ app = typer.Typer(
     epilog="Exit status: 0 proved, 1 refuted or nothing valid, 2 bad input.",
 )
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A problem file (.toml).", show_default=False)]
 Arrays = Annotated[
     list[str] | None, typer.Option("--array", metavar="NAME", help="Only this array (repeatable).")
 ]
@@ -43,15 +43,6 @@ Params = Annotated[
     typer.Option(
         "--param", metavar="N=64", help="Size at which numbers are shown and compared (repeatable)."
     ),
-]
-Context = Annotated[
-    str | None, typer.Option(metavar='"N >= 3"', help="What else is known of the parameters.")
-]
-LiveOut = Annotated[
-    str | None, typer.Option("--live-out", metavar="SET", help="Further cells needed after the program.")
-]
-Temporaries = Annotated[
-    list[str] | None, typer.Option("--temporary", metavar="NAME", help="Fold this array too (repeatable).")
 ]
 BudgetSeconds = Annotated[
     float,
@@ -91,56 +82,69 @@ def _run() -> int:
 
 
 @app.command(
-    epilog="\b\nExamples:\n  arrayfold fold examples/blur-interleaved.toml --param N=1024\n"
+    epilog="\b\nExamples:\n  arrayfold fold examples/harris.c -o harris.folded.c --run\n"
+    "  arrayfold fold examples/blur.c --fuse -o blur.folded.c\n"
+    "  arrayfold fold kernel.c -o out.c -- -I include -DN=1024\n"
+    "  arrayfold fold examples/blur-interleaved.toml --param N=1024\n"
     '  arrayfold fold examples/jacobi-1d.toml --context "n >= 8" --json'
 )
+@takes_input
 def fold(
-    file: File,
+    source: Input,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT.c", help="Where to write the folded C code.")
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT.c", help="Write the folded C file here; - prints it."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.c if it exists.")] = False,
+    loops: Annotated[
+        str | None,
+        typer.Option(metavar="keep|generate", help="Leave the loops as written, or write them anew."),
+    ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
+    ] = False,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="Run both under address and undefined-behaviour sanitizers.")
+    ] = False,
     array: Arrays = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to look for mappings.")] = "auto",
     param: Params = None,
-    context: Context = None,
-    live_out: LiveOut = None,
-    temporary: Temporaries = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     power_of_two: PowerOfTwo = False,
     as_json: AsJson = False,
 ) -> None:
-    """Analyse, fold, prove, and print the table."""
-    from arrayfold.fold import fold as fold_problem
+    """Analyse, fold, prove, write the code, and print the table."""
+    from arrayfold.fold import fold_all
     from arrayfold.report.data import fold_data
     from arrayfold.report.tables import fold_report
 
     limit = _start(budget)
-    problem = _read(file, context, live_out, temporary)
-    if output is not None:
-        raise InputError(
-            f"{file} is a problem file, which has no C code to rewrite; leave out -o",
-            hint="The mapping is in the table, and with --json in a form that programs can read.",
-        )
-    result = fold_problem(
-        problem,
-        params=_values(param),
+    problems = source.read_all(limit)
+    output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize)
+    output_to.check(problems)
+    values = _values(param)
+    results = fold_all(
+        problems,
+        params=values,
         arrays=array or [],
         method=method,
         budget=limit,
         power_of_two=power_of_two,
         progress=_progress(as_json),
     )
-    _print(as_json, lambda: fold_data(result), lambda: fold_report(result))
+    reports = output_to.deliver(results, values)
+    if output != "-":
+        _print(as_json, lambda: fold_data(results, reports), lambda: fold_report(results, reports))
+    if not all(report.is_equal for report in reports):
+        raise typer.Exit(1)
 
 
 @app.command(epilog="\b\nExample:\n  arrayfold compare examples/diamond-tile.toml --param B=64")
+@takes_input
 def compare(
-    file: File,
+    source: Input,
     array: Arrays = None,
     param: Params = None,
-    context: Context = None,
-    live_out: LiveOut = None,
-    temporary: Temporaries = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     power_of_two: PowerOfTwo = False,
     as_json: AsJson = False,
@@ -152,7 +156,7 @@ def compare(
 
     limit = _start(budget)
     arrays = compare_methods(
-        _read(file, context, live_out, temporary),
+        source.read(limit),
         params=_values(param),
         arrays=array or [],
         budget=limit,
@@ -169,8 +173,9 @@ def compare(
     '  arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"\n'
     "  arrayfold check examples/blur.toml --mapping folded.json"
 )
+@takes_input
 def check(
-    file: File,
+    source: Input,
     mapping: Annotated[
         str,
         typer.Option(
@@ -178,9 +183,6 @@ def check(
         ),
     ],
     param: Params = None,
-    context: Context = None,
-    live_out: LiveOut = None,
-    temporary: Temporaries = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
 ) -> None:
@@ -191,7 +193,7 @@ def check(
 
     limit = _start(budget)
     checked = check_mappings(
-        _read(file, context, live_out, temporary),
+        source.read(limit),
         mapping,
         params=_values(param),
         budget=limit,
@@ -203,16 +205,14 @@ def check(
 
 
 @app.command(epilog="\b\nExample:\n  arrayfold conflicts examples/jacobi-1d.toml")
+@takes_input
 def conflicts(
-    file: File,
+    source: Input,
     array: Arrays = None,
     construction: Annotated[
         str, typer.Option(metavar="NAME", help="live-write, live-live or butterfly.")
     ] = "live-write",
     param: Params = None,
-    context: Context = None,
-    live_out: LiveOut = None,
-    temporary: Temporaries = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
 ) -> None:
@@ -223,7 +223,7 @@ def conflicts(
     from arrayfold.report.tables import conflicts_report
 
     limit = _start(budget)
-    problem = _read(file, context, live_out, temporary)
+    problem = source.read(limit)
     if construction not in CONSTRUCTIONS:
         raise InputError(f"there is no construction {construction!r}; known: {', '.join(CONSTRUCTIONS)}")
     values = checked_params(problem, _values(param))
@@ -235,19 +235,17 @@ def conflicts(
 
 
 @app.command(epilog="\b\nExample:\n  arrayfold model examples/gauss.toml")
+@takes_input
 def model(
-    file: File,
-    context: Context = None,
-    live_out: LiveOut = None,
-    temporary: Temporaries = None,
+    source: Input,
     as_json: AsJson = False,
 ) -> None:
     """Print the program as a problem file."""
     from arrayfold.frontends import write_problem
     from arrayfold.liveness import with_temporaries
 
-    _start(DEFAULT_BUDGET)
-    text = write_problem(with_temporaries(_read(file, context, live_out, temporary)))
+    limit = _start(DEFAULT_BUDGET)
+    text = write_problem(with_temporaries(source.read(limit)))
     if as_json:
         import tomllib
 
@@ -287,12 +285,6 @@ def _start(seconds: float) -> Budget:
 
     announce(seconds)
     return Budget(seconds)
-
-
-def _read(file: str, context: str | None, live_out: str | None, temporary: list[str] | None) -> Problem:
-    from arrayfold.frontends import apply_options, read
-
-    return apply_options(read(file), context=context, live_out=live_out, temporary=temporary or [])
 
 
 def _values(given: list[str] | None) -> dict[str, int]:

@@ -212,6 +212,42 @@ def fold(
     return FoldResult(problem, folded, analysis.kept(), values, analysis.live_in_arrays())
 
 
+def fold_all(
+    problems: Sequence[Problem],
+    *,
+    params: Mapping[str, int],
+    arrays: Sequence[str],
+    method: str,
+    budget: Budget,
+    power_of_two: bool,
+    progress: Progress,
+) -> list[FoldResult]:
+    """Fold each problem; sizes and arrays need to occur in one of them only."""
+    for name in params:
+        if not any(name in problem.parameters for problem in problems):
+            checked_params(problems[0], {name: params[name]})
+    for name in arrays:
+        if not any(name == array.name for problem in problems for array in problem.arrays):
+            problems[0].array(name)
+    results: list[FoldResult] = []
+    for problem in problems:
+        chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
+        if arrays and not chosen:
+            continue
+        results.append(
+            fold(
+                problem,
+                params={name: value for name, value in params.items() if name in problem.parameters},
+                arrays=chosen,
+                method=method,
+                budget=budget,
+                power_of_two=power_of_two,
+                progress=progress,
+            )
+        )
+    return results
+
+
 def _fold_one(
     analysis: Analysis,
     name: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from arrayfold.check import Checked
@@ -12,13 +13,38 @@ from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS
+from arrayfold.program import Program
 from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.runner import RunReport
 from arrayfold.verify import Counterexample, Proof
 
 
-def fold_data(result: FoldResult) -> dict[str, Any]:
-    """What `fold --json` prints."""
-    return {"arrays": [_folded(array) for array in result.arrays]}
+def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> dict[str, Any]:
+    """What `fold --json` prints; several regions are told apart by a further key."""
+    arrays: list[dict[str, Any]] = []
+    for result in results:
+        region = {"region": result.problem.name} if len(results) > 1 else {}
+        arrays += [{**_folded(array), **region} for array in result.arrays]
+    data: dict[str, Any] = {"arrays": arrays}
+    if any(isinstance(result.problem, Program) and result.problem.source for result in results):
+        data["kept"] = [
+            {"name": name, "reason": reason} for result in results for name, reason in result.kept.items()
+        ]
+    if runs:
+        data["runs"] = [
+            {
+                "region": run.name,
+                "at": dict(run.sizes),
+                "equal": run.is_equal,
+                "original_bytes": run.array_bytes,
+                "folded_bytes": run.folded_bytes,
+                "original_peak_bytes": run.original.peak_bytes,
+                "folded_peak_bytes": run.folded.peak_bytes,
+                "sanitized": run.is_sanitized,
+            }
+            for run in runs
+        ]
+    return data
 
 
 def _folded(array: FoldedArray) -> dict[str, Any]:

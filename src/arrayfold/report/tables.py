@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,6 +15,7 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.runner import RunReport
 
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
@@ -22,15 +23,24 @@ _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "
 # ---------------------------------------------------------------- fold
 
 
-def fold_report(result: FoldResult) -> RenderableType:
-    """A table with one line an array, and what was kept."""
+def fold_report(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> RenderableType:
+    """For each region a table with one line an array, and what was kept; then what running them showed."""
+    parts: list[RenderableType] = []
+    for result in results:
+        if len(results) > 1:
+            parts.append(Text(f"region {result.problem.name}", style="bold"))
+        parts += _fold_parts(result)
+    parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in runs]
+    return Group(*parts)
+
+
+def _fold_parts(result: FoldResult) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if result.arrays:
         parts.append(_fold_table(result))
     else:
         parts.append(Text("There is no temporary array to fold; name one with --temporary."))
-    parts += [Text(note) for note in _notes(result)]
-    return Group(*parts)
+    return [*parts, *(Text(note) for note in _notes(result))]
 
 
 def _fold_table(result: FoldResult) -> Table:

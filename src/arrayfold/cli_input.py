@@ -1,0 +1,177 @@
+"""What every command takes: a file, and how to look at it. Heavy imports happen when it is read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arrayfold.errors import InputError
+
+if TYPE_CHECKING:
+    from arrayfold._budget import Budget
+    from arrayfold.program import Problem
+
+
+@dataclass(frozen=True)
+class Input:
+    """The file of a command, and the options that say how to read it."""
+
+    file: str
+    arguments: tuple[str, ...]
+    region: str | None
+    context: str | None
+    live_out: str | None
+    temporary: tuple[str, ...]
+    no_alias: bool
+    schedule: str | None
+    fuse: bool
+    tile: tuple[int, ...]
+    parallel: bool
+
+    def read(self, budget: Budget | None = None) -> Problem:
+        """The one problem of the file, or the one that --region names."""
+        from arrayfold.frontends import read
+
+        return self._prepared(read(self.file, region=self.region, arguments=self.arguments), budget)
+
+    def read_all(self, budget: Budget | None = None) -> list[Problem]:
+        """Every problem of the file, or the one that --region names."""
+        from arrayfold.frontends import read_all
+
+        if self.region is not None:
+            return [self.read(budget)]
+        problems = read_all(self.file, arguments=self.arguments)
+        if len(problems) > 1 and (self.temporary or self.live_out or self.schedule):
+            names = ", ".join(problem.name for problem in problems)
+            raise InputError(
+                f"{self.file} has {len(problems)} regions: {names}",
+                hint="--temporary, --live-out and --schedule speak of one of them: add --region NAME.",
+            )
+        return [self._prepared(problem, budget) for problem in problems]
+
+    def _prepared(self, problem: Problem, budget: Budget | None) -> Problem:
+        from arrayfold.frontends import apply_options
+        from arrayfold.program import Program
+
+        problem = apply_options(
+            problem, context=self.context, live_out=self.live_out, temporary=self.temporary
+        )
+        if self.no_alias and isinstance(problem, Program):
+            problem = problem.without_aliases()
+        if not (self.schedule is not None or self.fuse or self.tile or self.parallel):
+            return problem
+        from arrayfold.schedule import reorder
+
+        return reorder(
+            problem,
+            schedule=self.schedule,
+            fuse=self.fuse,
+            tile=self.tile,
+            parallel=self.parallel,
+            budget=budget,
+        )
+
+
+def _make_input(
+    *,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A C file (.c) with #pragma scop regions, or a problem file (.toml).",
+            show_default=False,
+        ),
+    ],
+    c_options: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- C-OPTION...]",
+            help="For the C parser, after --: -I dir -DX=1 -std=c11.",
+            show_default=False,
+        ),
+    ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only this region of a C file: its name, or its number from 1."),
+    ] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(metavar='"N >= 3"', help="What else is known of the parameters."),
+    ] = None,
+    live_out: Annotated[
+        str | None,
+        typer.Option(metavar="SET", help="Further cells needed after the program."),
+    ] = None,
+    temporary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Fold this array too (repeatable)."),
+    ] = None,
+    no_alias: Annotated[
+        bool,
+        typer.Option("--no-alias", help="Arrays from outside never overlap."),
+    ] = False,
+    schedule: Annotated[
+        str | None,
+        typer.Option(metavar="MAP", help="Run in this order: S[i] -> [i, 0]; ..."),
+    ] = None,
+    fuse: Annotated[
+        bool,
+        typer.Option("--fuse", help="Interleave producers and consumers."),
+    ] = False,
+    tile: Annotated[
+        str | None,
+        typer.Option(metavar="32x32", help="Tile the outermost loops."),
+    ] = None,
+    parallel: Annotated[
+        bool,
+        typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
+    ] = False,
+) -> Input:
+    arguments = tuple(c_options or ())
+    if arguments and not arguments[0].startswith("-"):
+        raise InputError(
+            f"unexpected argument {arguments[0]!r}",
+            hint="One file at a time; options for the C parser come after --, as in -- -DN=64.",
+        )
+    return Input(
+        file,
+        arguments,
+        region,
+        context,
+        live_out,
+        tuple(temporary or ()),
+        no_alias,
+        schedule,
+        fuse,
+        _tile_sizes(tile),
+        parallel,
+    )
+
+
+def _tile_sizes(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    parts = text.lower().split("x")
+    if not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
+        raise InputError(f"--tile {text}: expected positive sizes, as in 32 or 32x32")
+    return tuple(map(int, parts))
+
+
+def takes_input(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of `Input` in front of its own; its first parameter is the input."""
+    shared = inspect.signature(_make_input, eval_str=True).parameters
+    first, *own = inspect.signature(command, eval_str=True).parameters.values()
+
+    def run(**given: Any) -> None:
+        source = _make_input(**{name: given.pop(name) for name in shared})
+        command(**{first.name: source}, **given)
+
+    parameters = [*shared.values(), *(item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own)]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {item.name: item.annotation for item in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    return run

@@ -1,0 +1,75 @@
+"""Where folded code goes: a file, the terminal, and a run that compares it with the original."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from arrayfold.errors import ArrayfoldError, InputError
+
+if TYPE_CHECKING:
+    from arrayfold.fold import FoldResult
+    from arrayfold.program import Problem
+    from arrayfold.runner import RunReport
+
+
+@dataclass(frozen=True)
+class FoldedOutput:
+    """What to do with the code once the arrays are folded."""
+
+    file: str
+    output: str | None
+    force: bool
+    loops: str | None
+    run: bool
+    sanitize: bool
+
+    def check(self, problems: Sequence[Problem]) -> None:
+        """Raise before any work is done if the code could not be delivered."""
+        if self.loops not in (None, "keep", "generate"):
+            raise InputError(f"--loops {self.loops}: expected keep or generate")
+        if self.output is None and not self.run:
+            return
+        if getattr(problems[0], "source", None) is None:
+            raise InputError(
+                f"{self.file} is a problem file, which has no C code to rewrite; leave out -o and --run",
+                hint="The mapping is in the table, and with --json in a form that programs can read.",
+            )
+        if self.output is not None and Path(self.output).exists() and not self.force:
+            raise InputError(f"{self.output} exists", hint="Say --force to overwrite it.")
+
+    def deliver(self, results: Sequence[FoldResult], params: Mapping[str, int]) -> list[RunReport]:
+        """Write the code and run it, as asked for; a run that is not possible is said and left out."""
+        if self.output is None and not self.run:
+            return []
+        from arrayfold.codegen import write_c
+
+        loops = cast(Literal["keep", "generate"] | None, self.loops)
+        code = write_c([result.region(loops) for result in results])
+        if self.output == "-":
+            sys.stdout.write(code.decode("utf-8", "surrogateescape"))
+        elif self.output is not None:
+            try:
+                Path(self.output).write_bytes(code)
+            except OSError as error:
+                raise InputError(f"{self.output}: cannot be written: {error.strerror}") from None
+        return self._runs(results, code, params) if self.run else []
+
+    def _runs(self, results: Sequence[FoldResult], code: bytes, params: Mapping[str, int]) -> list[RunReport]:
+        from arrayfold.runner import CannotRun, run_both
+
+        reports: list[RunReport] = []
+        for result in results:
+            here = {name: value for name, value in params.items() if name in result.problem.parameters}
+            try:
+                reports.append(run_both(result, code, params=here, sanitize=self.sanitize))
+            except (CannotRun, InputError) as error:
+                _say(f"{result.problem.name} was not run: {error}")
+        return reports
+
+
+def _say(message: ArrayfoldError | str) -> None:
+    print(f"arrayfold: {message}", file=sys.stderr)  # noqa: T201
