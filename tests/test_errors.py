@@ -8,17 +8,17 @@ import pytest
 
 from command import run
 
-CASES = sorted(Path("tests/errors").glob("*.toml"))
+CASES = sorted([*Path("tests/errors").glob("*.toml"), *Path("tests/errors").glob("c/*.c")])
 
 
 def test_there_are_cases_and_no_orphans(update_golden: bool) -> None:
     assert CASES
-    assert update_golden or {path.stem for path in Path("tests/errors").glob("*.txt")} == {
-        path.stem for path in CASES
+    assert update_golden or {path.with_suffix("") for path in Path("tests/errors").rglob("*.txt")} == {
+        path.with_suffix("") for path in CASES
     }
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES, ids=lambda path: "-".join(path.parts[2:]))
 def test_message(
     path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], update_golden: bool
 ) -> None:

@@ -9,7 +9,7 @@ from html import escape
 from typing import Literal
 
 from arrayfold._budget import Budget
-from arrayfold._isl import fix_parameters, parameter_names, sets_of
+from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import choose
 from arrayfold.codegen import FoldedRegion, StorageFold, write_c
@@ -166,6 +166,13 @@ class Analysis:
             return frozenset()
         return frozenset(cells.get_tuple_name() for cells in sets_of(self.liveness.live_in))
 
+    def _first_size(self, name: str) -> str:
+        """The smallest sizes at which an array is live-in, in words."""
+        assert self.liveness is not None
+        where = self.liveness.live_in.extract_set(self.problem.array(name).cells.get_space()).params()
+        values = smallest_parameters(where)
+        return "at " + ", ".join(f"{k} = {v}" for k, v in values.items()) if values else "whatever the sizes"
+
     def kept(self) -> dict[str, str]:
         """The arrays that stay as they are, each with the reason."""
         if self.liveness is None:
@@ -183,6 +190,8 @@ class Analysis:
                 continue
             words = ["live-in"] * (array.name in live_in) + ["live-out"] * (array.name in live_out)
             reasons[array.name] = " and ".join(words) or "not listed as temporary"
+            if program.source and words == ["live-in"]:
+                reasons[array.name] = f"read before it is written, {self._first_size(array.name)}"
         return reasons
 
 

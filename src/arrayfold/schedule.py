@@ -43,6 +43,7 @@ def reorder(
     _check_wishes(schedule, fuse, tile)
     if schedule is None and not (fuse or tile or parallel):
         return program
+    _refuse_aliases(program)
     with (budget or Budget(None)).limit("the order"):
         dependences = memory_dependences(program)
         ordered = _ordered(program, dependences, schedule, fuse)
@@ -62,6 +63,18 @@ def _checked(problem: Problem) -> Program:
         hint = "Replace happens_before by a schedule."
         raise InputError("reordering needs a schedule, but the program gives happens_before", hint=hint)
     return problem
+
+
+def _refuse_aliases(program: Program) -> None:
+    """Two names of one memory would hide dependences."""
+    source = program.source
+    if source is not None and source.may_alias is not None:
+        first, second = source.may_alias
+        raise InputError(
+            f"{first} and {second} may overlap, so aliasing cannot be excluded and the order must stay",
+            source.text.place(source.region.function.span.start),
+            "Declare one of them with restrict, or say --no-alias (in the file: #pragma arrayfold no_alias).",
+        )
 
 
 def _check_wishes(schedule: str | None, fuse: bool, tile: Sequence[int]) -> None:

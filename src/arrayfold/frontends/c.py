@@ -58,7 +58,8 @@ def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
                 assert isinstance(narrowed, Program)
                 program = narrowed
         except InputError as error:
-            raise text.error(error.message, wish.at, error.hint) from None
+            inside = error.place.column - 1 if error.place else 0
+            raise text.error(error.message, wish.at + inside, error.hint) from None
     return program
 
 

@@ -41,7 +41,7 @@ from arrayfold.frontends.c_effects import Effect, EffectReader
 
 _REFUSED = {
     "while": "Only for loops with affine bounds can be analysed.",
-    "do": "Only for loops with affine bounds can be analysed.",
+    "do while": "Only for loops with affine bounds can be analysed.",
     "goto": "Use for loops and ifs.",
     "break": "Put the condition into the loop bound, or an if around the statements that remain.",
     "continue": "Put the remaining statements into an if.",
@@ -367,8 +367,8 @@ class RegionWalk:
             case Unary(operator="!", operand=operand):
                 parts = [operand]
             case Binary(left=left, right=right):
-                self._affine.value(left, scope)
-                self._affine.value(right, scope)
+                self._affine.value(bare(left), scope)
+                self._affine.value(bare(right), scope)
                 parts = []
             case _:
                 self._affine.value(condition, scope)

@@ -60,7 +60,7 @@ _UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real",
 _TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
 _STATEMENTS = {
     "WHILE_STMT": "while",
-    "DO_STMT": "do",
+    "DO_STMT": "do while",
     "SWITCH_STMT": "switch",
     "CASE_STMT": "case",
     "DEFAULT_STMT": "default",
@@ -410,8 +410,7 @@ class _Converter:
             operator = _BINARY[_library().clang_getCursorBinaryOperatorKind(cursor)]
             is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
             return (Assign if is_assignment else Binary)(span, kind, operator, *inner)
-        if name == "CXX_UNARY_EXPR":
-            name = "sizeof"
+        name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
         return Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
 
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:

@@ -1,0 +1,7 @@
+#include "no-such-header.h"
+void f(int N, int M, double A[N][N], double B[N])
+{
+#pragma scop
+  B[0] = 1;
+#pragma endscop
+}

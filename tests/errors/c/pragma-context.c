@@ -1,0 +1,8 @@
+void f(int N, int M, double A[N][N], double B[N])
+{
+#pragma arrayfold context(N >= )
+#pragma scop
+  for (int i = 0; i < N; i++)
+    B[i] = 1;
+#pragma endscop
+}
