@@ -14,9 +14,10 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
 from arrayfold.fold import FoldedArray, FoldResult, fold
 from arrayfold.formula import Formula
-from arrayfold.frontends import read
+from arrayfold.frontends import read, read_all
 from arrayfold.mapping import Mapping
 from arrayfold.program import Array, ConflictProblem, Program, Statement
+from arrayfold.schedule import reorder
 from arrayfold.verify import Counterexample, Proof, Undecided, verify
 
 __all__ = [
@@ -39,5 +40,7 @@ __all__ = [
     "Undecided",
     "fold",
     "read",
+    "read_all",
+    "reorder",
     "verify",
 ]

@@ -83,7 +83,7 @@ def driver_text(file: str, program: Program, sizes: Mapping[str, int], seed: int
     for variable in function.parameters:
         if variable.is_array:
             setup += _array(variable, _outermost(variable, program, sizes), is_global=False)
-            dump.append(_dump(variable))
+            dump += [_dump(variable), f"free(arrayfold_{variable.name});"]
     for variable in _globals(source):
         if variable.is_array:
             if None in variable.extents:

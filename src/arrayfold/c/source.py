@@ -74,10 +74,13 @@ class CText:
 class Region:
     """A `#pragma scop` ... `#pragma endscop` in a function.
 
-    start, end  the text between the two pragma lines
+    start, end    the text between the two pragma lines
+    before, after  where the first pragma line begins and the second ends
     """
 
     name: str
+    before: int
+    after: int
     start: int
     end: int
     function: FunctionTree

@@ -133,9 +133,9 @@ def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     before = [*_unused(source, storages, []), *(line for one in storages for line in one.declaration())]
     after = [line for storage in storages for line in storage.release()]
     return [
-        Edit(source.region.start, source.region.start, _block(source, before)),
+        Edit(source.region.before, source.region.before, _block(source, before)),
         *edits,
-        Edit(source.region.end, source.region.end, _block(source, after)),
+        Edit(source.region.after, source.region.after, _block(source, after)),
     ]
 
 
@@ -146,9 +146,10 @@ def _new_loops(program: Program, source: CSource, storages: Sequence[Storage]) -
         *(line for one in storages for line in one.declaration()),
     ]
     after = [line for storage in storages for line in storage.release()]
-    text = _block(source, [*before, *lines, *after])
     return [
-        Edit(source.region.start, source.region.end, text),
+        Edit(source.region.before, source.region.before, _block(source, before)),
+        Edit(source.region.start, source.region.end, _block(source, lines)),
+        Edit(source.region.after, source.region.after, _block(source, after)),
         *_removals(source, storages, inside=False),
     ]
 

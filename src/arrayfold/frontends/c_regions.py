@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arrayfold.c.lexer import Pragma, find_pragmas
 from arrayfold.c.source import CText, Region
@@ -59,7 +59,7 @@ def _numbered(region: Region, regions: Sequence[Region]) -> Region:
     if len(same) == 1:
         return region
     name = f"{region.name}.{same.index(region) + 1}"
-    return Region(name, region.start, region.end, region.function, region.statements)
+    return replace(region, name=name)
 
 
 def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region:
@@ -80,7 +80,7 @@ def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region
     for statement in inside:
         if statement.span.start < opening.at or statement.span.end > closing.start:
             raise text.error("this statement lies only partly inside the region", statement.span.start, _HINT)
-    return Region(function.name, opening.end, closing.start, function, inside)
+    return Region(function.name, opening.start, closing.end, opening.end, closing.start, function, inside)
 
 
 def _innermost(block: Block, offset: int) -> Block:

@@ -233,11 +233,7 @@ class _Converter:
         )
 
     def _parameters(self, cursor: Any) -> tuple[Variable, ...]:
-        types = list(cursor.type.argument_types())
-        return tuple(
-            self._variable(child, adjusted)
-            for child, adjusted in zip(cursor.get_arguments(), types, strict=True)
-        )
+        return tuple(self._variable(child) for child in cursor.get_arguments())
 
     # ------------------------------------------------ places
 
@@ -255,19 +251,18 @@ class _Converter:
 
     # ------------------------------------------------ declarations
 
-    def _variable(self, cursor: Any, adjusted: Any = None) -> Variable:
+    def _variable(self, cursor: Any) -> Variable:
         key = cursor.canonical.hash
         if key not in self._variables:
-            self._variables[key] = self._new_variable(cursor, adjusted)
+            self._variables[key] = self._new_variable(cursor)
         return self._variables[key]
 
-    def _new_variable(self, cursor: Any, adjusted: Any) -> Variable:
+    def _new_variable(self, cursor: Any) -> Variable:
         initializer = _library().clang_Cursor_getVarDeclInitializer(cursor)
         has_initial = not initializer.kind.is_invalid()
         parts = [child for child in cursor.get_children() if child.kind.is_expression()]
         initial = self._expression(parts.pop()) if has_initial and parts else None
         extents, element, is_pointer = self._extents(cursor.type, [self._expression(part) for part in parts])
-        kind = adjusted if adjusted is not None else cursor.type
         return Variable(
             cursor.spelling,
             _ctype(cursor.type),
@@ -275,8 +270,8 @@ class _Converter:
             self._span(cursor),
             element,
             extents,
-            is_pointer or cursor.kind.name == "PARM_DECL",
-            bool(kind.is_restrict_qualified()),
+            is_pointer or (bool(extents) and cursor.kind.name == "PARM_DECL"),
+            bool(re.search(r"\brestrict\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             initial,
             _file_location(cursor.location)[1],

@@ -1,0 +1,151 @@
+"""Every C example: read, folded, proved, written in both forms, compiled without warnings, run, compared."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from arrayfold import fold, read_all, reorder
+from arrayfold._budget import Budget
+from arrayfold._isl import smallest_parameters
+from arrayfold.codegen import write_c
+from arrayfold.fold import FoldResult
+from arrayfold.program import Program
+from arrayfold.runner import run_both
+
+EXAMPLES = sorted(Path("examples").glob("*.c"))
+WARNINGS = ["gcc", "-std=c11", "-Wall", "-Wextra", "-O2", "-c", "-o", "/dev/null"]
+
+# Sizes of the temporaries in the order as written; arrays that keep their size are in here, too.
+SIZES = {
+    "alignment-3d": {"A": "J*K + 2*K"},
+    "blur": {"blurx": "N^2"},
+    "blur-interleaved": {"blurx": "2*N + 1"},
+    "blur-tiled": {"blurx": "2*N + 8"},
+    "forward-substitution": {"sum": "1"},
+    "gauss-filter": {"tmp": "3"},
+    "harris": {"Ix": "1", "Iy": "1", "Ixx": "3*N - 6", "Ixy": "3*N - 6", "Iyy": "3*N - 6"}
+    | dict.fromkeys(("Sxx", "Sxy", "Syy"), "1"),
+    "horner": {"value": "1"},
+    "jacobi-1d": {"A": "N + 1"},
+    "jacobi-1d-tiled": {"A": "N + 4"},
+    "jacobi-openmp": {"A": "2*N"},
+    "needleman-wunsch": {"score": "M + 2"},
+    "nothing-folds": {"copy": "256"},
+    "pipeline-if": {"level": "W + 1", "dx": "1", "dy": "1"},
+    "produce-consume": {"A": "2*N - 1"},
+    "pyramid": {"half": "W + 1"},
+    "seidel-2d": {"A": "N^2"},
+    "three-mm": {"E": "N^2", "F": "N^2"},
+    "two-mm": {"AB": "I*J"},
+    "two-regions": {"smooth": "1", "left": "N", "right": "1"},
+}
+
+
+@cache
+def folded(path: Path) -> list[FoldResult]:
+    return [fold(problem, budget=Budget(10)) for problem in read_all(path)]
+
+
+def code_of(results: list[FoldResult], loops: str | None = None) -> bytes:
+    return write_c([result.region(loops) for result in results])  # type: ignore[arg-type]
+
+
+def compile_without_warnings(code: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "folded.c"
+    file.write_bytes(code)
+    done = subprocess.run([*WARNINGS, str(file)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def assert_equal_runs(results: list[FoldResult], code: bytes, **options: object) -> None:
+    for result in results:
+        report = run_both(result, code, **options)  # type: ignore[arg-type]
+        assert report.is_equal, str(report)
+        assert report.folded_bytes <= report.array_bytes
+
+
+def test_there_are_many() -> None:
+    assert len(EXAMPLES) >= 15
+
+
+@pytest.mark.parametrize("name", sorted(SIZES))
+def test_sizes(name: str) -> None:
+    results = folded(Path(f"examples/{name}.c"))
+    assert {array.name: str(array.size) for result in results for array in result} == SIZES[name]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_kept_loops(path: Path, tmp_path: Path) -> None:
+    results = folded(path)
+    code = code_of(results, "keep")
+    compile_without_warnings(code, tmp_path)
+    assert_equal_runs(results, code, sanitize=True)
+    for result in results:
+        assert isinstance(result.problem, Program)
+        least = smallest_parameters(result.problem.context)
+        assert run_both(result, code, params=least).is_equal
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_generated_loops(path: Path, tmp_path: Path) -> None:
+    results = folded(path)
+    code = code_of(results, "generate")
+    compile_without_warnings(code, tmp_path)
+    assert_equal_runs(results, code, sanitize=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["fdtd-2d", "gauss-filter", "harris", "jacobi-openmp", "seidel-2d", "unsharp"]
+)
+def test_what_is_written_can_be_read_and_says_the_same(name: str, tmp_path: Path) -> None:
+    """Reading the folded file again gives the same statements in the same order.
+
+    Where the modulus is a parameter the folded subscripts are not affine; those files are not in the list.
+    """
+    results = folded(Path(f"examples/{name}.c"))
+    again = tmp_path / f"{name}.c"
+    again.write_bytes(code_of(results))
+    for result, problem in zip(results, read_all(again), strict=True):
+        assert isinstance(problem, Program)
+        assert isinstance(result.problem, Program)
+        assert problem.domain().is_equal(result.problem.domain())
+        assert problem.schedule is not None
+        assert result.problem.schedule is not None
+        assert problem.schedule.is_equal(result.problem.schedule)
+
+
+@pytest.mark.parametrize("name", ["blur", "three-mm", "nothing-folds"])
+def test_a_program_in_which_nothing_folds_stays_byte_for_byte(name: str) -> None:
+    path = Path(f"examples/{name}.c")
+    results = [result for result in folded(path) if all(a.size == a.original_size for a in result)]
+    assert results
+    assert code_of(results) == path.read_bytes()
+
+
+ORDERS = {
+    "fuse": (
+        {"fuse": True},
+        {"blur": "3", "unsharp": "5", "gauss-filter": "3", "three-mm": "N", "pyramid": "2"},
+    ),
+    "parallel": ({"parallel": True}, {"blur": "N^2", "harris": "N - 2", "jacobi-1d": "max(2*N - 1, 2)"}),
+    "tiles": ({"fuse": True, "tile": (4, 4)}, {"blur": "12", "unsharp": "20", "three-mm": "4*N"}),
+    "fused rows in parallel": ({"fuse": True, "parallel": True}, {"blur": "3*N", "three-mm": "N"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("order", "name"), [(order, name) for order, (_, sizes) in ORDERS.items() for name in sizes]
+)
+def test_other_orders(order: str, name: str, tmp_path: Path) -> None:
+    options, sizes = ORDERS[order]
+    (problem,) = read_all(f"examples/{name}.c")
+    result = fold(reorder(problem, **options), budget=Budget(10))  # type: ignore[arg-type]
+    assert str(result.arrays[0].size) == sizes[name]
+    code = code_of([result])
+    compile_without_warnings(code, tmp_path)
+    assert_equal_runs([result], code, sanitize=options.get("parallel") is None)
+    assert (b"#pragma omp parallel for" in code) == ("parallel" in options)
