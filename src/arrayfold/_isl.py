@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 import islpy as isl
 
 _MOST_STEPS = 100
+_MOST_PIECES = 150
 
 # ---------------------------------------------------------------- spaces, parameters, points
 
@@ -282,6 +283,11 @@ def coalesced(item: _Joinable) -> _Joinable:
         return item.coalesce()
     except isl.Error:
         return item
+
+
+def coalesced_if_few(item: isl.Map) -> isl.Map:
+    """The same with fewer pieces, unless there are so many that looking for pairs to join takes seconds."""
+    return coalesced(item) if item.n_basic_map() <= _MOST_PIECES else item
 
 
 # ---------------------------------------------------------------- counting

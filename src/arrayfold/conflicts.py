@@ -8,7 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, fix_parameters, nonzero
+from arrayfold._isl import coalesced, coalesced_if_few, fix_parameters, nonzero
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.program import Array
@@ -88,7 +88,7 @@ def conflicts_from_pairs(
     some_pairs  { A[x] -> A[y] }  may contain x = y, need not be symmetric
     """
     context = _where_needed(context, cells)
-    found = coalesced(some_pairs.intersect_params(context))
+    found = coalesced_if_few(some_pairs.intersect_params(context))
     deltas = coalesced(found.deltas().set_tuple_name(array.name))
     deltas = coalesced(deltas.intersect(nonzero(deltas.get_space())))
     return Conflicts(

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, first_images, last_images, origin, sets_of
+from arrayfold._isl import coalesced, coalesced_if_few, first_images, last_images, origin, sets_of
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
 from arrayfold.errors import MethodNotApplicable
@@ -149,7 +149,7 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
     started = coalesced(first).apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
     needed = coalesced(last).apply_range(may_precede.reverse())
     needed = needed.union(always(accesses.live_out, accesses.moments))
-    return coalesced(started.intersect(needed).intersect_range(accesses.moments))
+    return coalesced_if_few(started.intersect(needed).intersect_range(accesses.moments))
 
 
 def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
@@ -157,7 +157,7 @@ def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
 
     live  { A[x] -> [t] }  as `live_after` gives it for that order
     """
-    return coalesced(live.union(accesses.writes).reverse())
+    return coalesced_if_few(live.union(accesses.writes).reverse())
 
 
 def _all_moments(accesses: Accesses, in_memory: isl.Map) -> isl.Map:
@@ -165,7 +165,7 @@ def _all_moments(accesses: Accesses, in_memory: isl.Map) -> isl.Map:
     running = in_memory.insert_dims(isl.dim_type.in_, 0, 1)
     running = running.fix_val(isl.dim_type.in_, 0, isl.Val(1))
     start = isl.Map.from_domain_and_range(origin(running.get_space().domain()), accesses.live_in)
-    return coalesced(running.union(start))
+    return coalesced_if_few(running.union(start))
 
 
 def _live_write(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:
