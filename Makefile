@@ -8,8 +8,8 @@ ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolatio
 
 .PHONY: demo test lint bench docs lock clean
 
-demo: $(READY)  ## set up, then fold the shipped blur example
-	$(BIN)/arrayfold fold examples/blur-interleaved.toml --param N=1024
+demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.folded.c, run and compare both
+	$(BIN)/arrayfold fold examples/blur-interleaved.c --param N=1024 -o demo.folded.c --force --run
 
 test: $(READY) lint  ## set up, then everything that CI runs
 	$(BIN)/pytest -n 2
@@ -41,4 +41,4 @@ $(READY): requirements.lock pyproject.toml | $(UV)
 	touch $(READY)
 
 clean:
-	rm -rf .venv .tools .site .pytest_cache .ruff_cache .hypothesis
+	rm -rf demo.folded.c .venv .tools .site .pytest_cache .ruff_cache .hypothesis
