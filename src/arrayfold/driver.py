@@ -69,7 +69,7 @@ def default_sizes(program: Program, params: Mapping[str, int]) -> dict[str, int]
 
 
 def driver_text(file: str, program: Program, sizes: Mapping[str, int], seed: int) -> str:
-    """A main program that calls the function of a region once."""
+    """A main program that calls the function of a region once and prints all that is needed afterwards."""
     source = program.source
     assert source is not None
     function = source.region.function
@@ -80,16 +80,18 @@ def driver_text(file: str, program: Program, sizes: Mapping[str, int], seed: int
         if not variable.is_array
     ]
     dump: list[str] = []
+    unneeded = {source.variables[name] for name in program.extra_temporaries}
     for variable in function.parameters:
         if variable.is_array:
             setup += _array(variable, _outermost(variable, program, sizes), is_global=False)
-            dump += [_dump(variable), f"free(arrayfold_{variable.name});"]
+            dump += [_dump(variable)] if variable not in unneeded else []
+            dump.append(f"free(arrayfold_{variable.name});")
     for variable in _globals(source):
         if variable.is_array:
             if None in variable.extents:
                 raise InputError(f"cannot make up memory for the global pointer {variable.name}")
             setup += _array(variable, None, is_global=True)
-            dump.append(_dump(variable))
+            dump += [_dump(variable)] if variable not in unneeded else []
         elif variable in named and "const" not in variable.type.spelling.split():
             setup.append(f"{variable.name} = {named[variable]};")
     call = f"{function.name}({', '.join(variable.name for variable in function.parameters)})"
@@ -109,14 +111,6 @@ def driver_text(file: str, program: Program, sizes: Mapping[str, int], seed: int
     ]
     escaped = file.replace("\\", "\\\\").replace('"', '\\"')
     return _HEAD.replace("@FILE@", escaped).replace("@SEED@", str(seed)) + "\n".join(lines) + "\n"
-
-
-def dumped(program: Program) -> list[str]:
-    """What the driver prints, in order, for messages."""
-    assert program.source is not None
-    function = program.source.region.function
-    names = [variable.name for variable in (*function.parameters, *_globals(program.source))]
-    return [*names, "the returned value"]
 
 
 def _globals(source: CSource) -> list[Variable]:

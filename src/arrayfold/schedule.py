@@ -66,8 +66,14 @@ def _checked(problem: Problem) -> Program:
 
 
 def _refuse_aliases(program: Program) -> None:
-    """Two names of one memory would hide dependences."""
+    """Two names of one memory, and functions that use global variables, would hide dependences."""
     source = program.source
+    if source is not None and source.impure is not None:
+        raise InputError(
+            f"{source.impure}, which hides dependences, so the order must stay",
+            source.text.place(source.region.function.span.start),
+            "Give the function all it uses as arguments.",
+        )
     if source is not None and source.may_alias is not None:
         first, second = source.may_alias
         raise InputError(

@@ -13,13 +13,18 @@ _COMMENT_OR_STRING = re.compile(
     r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL
 )
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+((?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_PRAGMA_OPERATOR = re.compile(r"\b_Pragma\s*\(\s*\"([^\"]*)\"\s*\)")
+_PRAGMA_MACRO = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+_Pragma\s*\(\s*\"([^\"]*)\"\s*\)", re.MULTILINE
+)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True)
 class Pragma:
-    """A `#pragma` line.
+    """A `#pragma` line, `_Pragma("...")`, or the use of a macro that stands for such an operator.
 
     words  what follows `pragma`, without comments
     start  where the line begins; `end` is just after its newline
@@ -54,10 +59,30 @@ def find_pragmas(text: str) -> Iterator[Pragma]:
     ['scop']
     """
     plain = blank(text)
-    for match in _PRAGMA.finditer(plain):
-        words = " ".join(re.sub(r"\\\r?\n", " ", match.group(1)).split())
-        end = match.end() + (plain[match.end() : match.end() + 1] == "\n")
-        yield Pragma(words, match.start(), end, match.start(1))
+    code = _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), plain)
+    found = [
+        Pragma(
+            _words(match.group(1)),
+            match.start(),
+            match.end() + (plain[match.end() : match.end() + 1] == "\n"),
+            match.start(1),
+        )
+        for match in _PRAGMA.finditer(plain)
+    ]
+    found += [
+        Pragma(_words(text[match.start(1) : match.end(1)]), match.start(), match.end(), match.start(1))
+        for match in _PRAGMA_OPERATOR.finditer(code)
+    ]
+    found += [
+        Pragma(_words(text[macro.start(2) : macro.end(2)]), use.start(), use.end(), use.start())
+        for macro in _PRAGMA_MACRO.finditer(plain)
+        for use in re.finditer(rf"\b{macro.group(1)}\b", code)
+    ]
+    yield from sorted(found, key=lambda pragma: pragma.start)
+
+
+def _words(text: str) -> str:
+    return " ".join(re.sub(r"\\\r?\n", " ", text).split())
 
 
 def identifiers(text: str) -> set[str]:

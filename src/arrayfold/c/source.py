@@ -18,6 +18,7 @@ from arrayfold.c.tree import (
     For,
     FunctionTree,
     Reference,
+    Span,
     Unary,
     Variable,
     bare,
@@ -128,6 +129,8 @@ class CSource:
     variables   name in the model -> array or scalar
     parameters  name in the model -> variable
     schedule    the order as written, and `parallel` its parallel dimensions
+    skipped     parts of the region that the preprocessor leaves out
+    impure      a call that uses more than its arguments, in words
     may_alias   two arrays that might overlap
     """
 
@@ -138,6 +141,8 @@ class CSource:
     parameters: Mapping[str, Variable]
     schedule: isl.UnionMap
     parallel: Mapping[int, str]
+    skipped: tuple[Span, ...] = ()
+    impure: str | None = None
     may_alias: tuple[str, str] | None = None
 
     @property

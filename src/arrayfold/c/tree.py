@@ -71,11 +71,18 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function that is called; `returned` is its body if that is a single return."""
+    """A function that is called.
+
+    returned  what it returns as an expression of parameters and locals, if its body is that simple
+    locals    variables of its body that are set where they are declared
+    globals   names of global or static variables that its body, or what that calls, may change or depend on
+    """
 
     name: str
     parameters: tuple[Variable, ...] = ()
+    locals: tuple[Variable, ...] = ()
     returned: Expression | None = None
+    globals: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------- expressions

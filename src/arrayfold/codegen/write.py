@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from arrayfold.c.lexer import end_of_statement
+from arrayfold.c.lexer import end_of_statement, identifiers
 from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import Declare, Expression, Reference, Variable, walk
 from arrayfold.codegen.address import lay_out
@@ -103,7 +103,21 @@ def _fresh(name: str, taken: set[str]) -> str:
 # ---------------------------------------------------------------- a region
 
 
+def _refuse_other_configurations(source: CSource, storages: Sequence[Storage]) -> None:
+    """Text that the preprocessor leaves out is not analysed, so it must not use what moves."""
+    names = {storage.variable.name for storage in storages}
+    for span in source.skipped:
+        shared = names & identifiers(source.text.text[span.start : span.end])
+        if shared:
+            raise InputError(
+                f"this part of the region is left out by the preprocessor and uses {min(shared)}",
+                source.text.place(span.start),
+                "Fold a file that holds one configuration only.",
+            )
+
+
 def _region_edits(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
+    _refuse_other_configurations(source, storages)
     as_written = region.program.schedule is source.schedule and dict(region.program.parallel) == dict(
         source.parallel
     )

@@ -9,12 +9,13 @@ import islpy as isl
 
 from arrayfold._isl import fresh_names
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
-from arrayfold.c.tree import For, Reference, Variable, walk
+from arrayfold.c.tree import Call, For, Reference, Span, Variable, walk
 from arrayfold.errors import InputError
 from arrayfold.frontends.c_affine import AffineReader
 from arrayfold.frontends.c_arrays import (
     extent_box,
     find_kept,
+    is_isl_name,
     model_names,
     possible_alias,
     read_extents,
@@ -22,7 +23,7 @@ from arrayfold.frontends.c_arrays import (
     variables_of,
 )
 from arrayfold.frontends.c_effects import Effect
-from arrayfold.frontends.c_openmp import parallel_loops, private_names
+from arrayfold.frontends.c_openmp import parallel_around, parallel_loops, private_names
 from arrayfold.frontends.c_regions import Wish, active_pragmas, find_regions, find_wishes
 from arrayfold.frontends.c_walk import Found, Loop, Position, RegionWalk
 from arrayfold.frontends.clang import parse_c
@@ -37,8 +38,9 @@ def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Progra
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
     for region in find_regions(text, unit, pragmas):
-        reader = _RegionReader(text, region, parallel_loops(text, region, pragmas))
-        program = reader.program(private_names(text, region, pragmas))
+        reader = _RegionReader(text, region, parallel_loops(text, region, pragmas), unit.skipped)
+        private = private_names(text, region, pragmas)
+        program = reader.program(private, parallel_around(text, region, pragmas))
         programs.append(_granted(program, text, find_wishes(text, region.function, pragmas)))
     return programs
 
@@ -66,8 +68,9 @@ def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
 class _RegionReader:
     """One region: names, parameters, arrays, statements."""
 
-    def __init__(self, text: CText, region: Region, parallel: set[For]) -> None:
+    def __init__(self, text: CText, region: Region, parallel: set[For], skipped: Sequence[Span]) -> None:
         self._text = text
+        self._skipped = skipped
         self._region = region
         self._variables = variables_of(region.function, region)
         self._names = model_names(self._variables)
@@ -103,8 +106,19 @@ class _RegionReader:
 
     # ------------------------------------------------ the program
 
-    def program(self, private: Mapping[str, int]) -> Program:
-        """The region as a program."""
+    def _impure(self) -> str | None:
+        """A call in the region that uses more than its arguments, in words."""
+        for node in self._region.nodes():
+            if isinstance(node, Call) and node.function.globals:
+                return f"{node.function.name}() uses {node.function.globals[0]}"
+        return None
+
+    def program(self, private: Mapping[str, int], parallel_start: int | None) -> Program:
+        """The region as a program.
+
+        private         variables of which each thread has its own
+        parallel_start  where a parallel construct around the region begins, if there is one
+        """
         found = self._walk.run(self._region.statements)
         arrays = self._arrays(found)
         refuse_unknown_pointers(self._text, self._region, arrays)
@@ -126,6 +140,7 @@ class _RegionReader:
             [array for array in arrays if array.is_array],
             self._walk.loops_of_arrays,
             private,
+            parallel_start,
         )
         kept |= {array: Kept("a scalar", is_final=True) for array in arrays if not array.is_array}
         model_arrays = tuple(
@@ -140,6 +155,8 @@ class _RegionReader:
             dict(self._affine.parameters),
             schedule,
             parallel,
+            tuple(span for span in self._skipped if self._region.holds(span.start)),
+            impure=self._impure(),
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
         )
         return Program(
@@ -236,7 +253,8 @@ class _RegionReader:
                 if effect.subscripts and (name := _iterator_name(effect, k)) is not None
             ]
             fresh = (f"d{number}" for number in itertools.count(k))
-            names.append(next(name for name in itertools.chain(wanted, fresh) if name not in taken))
+            candidates = filter(is_isl_name, itertools.chain(wanted, fresh))
+            names.append(next(name for name in candidates if name not in taken))
             taken.add(names[-1])
         return tuple(names)
 
@@ -300,7 +318,7 @@ class _RegionReader:
 def _loop_names(item: Found, taken: Collection[str]) -> list[str]:
     """The iterators' own names, if they are different ones; numbered ones otherwise."""
     names = [iterator.name for iterator in item.source.iterators]
-    if len(set(names)) == len(names) and not set(names) & set(taken):
+    if len(set(names)) == len(names) and not set(names) & set(taken) and all(map(is_isl_name, names)):
         return names
     return fresh_names("i", len(names), taken)
 

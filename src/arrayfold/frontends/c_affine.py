@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import islpy as isl
 
@@ -24,6 +25,7 @@ from arrayfold.c.tree import (
     Subscript,
     Unary,
     Variable,
+    walk,
 )
 from arrayfold.errors import InputError, NotAffine
 
@@ -100,6 +102,14 @@ class AffineReader:
             self._exclude_wrapping(expression, result, scope)
         return result
 
+    def constant(self, expression: Expression) -> int | None:
+        """The value of an expression without variables; None if it has some."""
+        everything = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        if any(isinstance(node, Reference) for node in walk(expression)):
+            return None
+        value = self.value(expression, Scope((), everything, everything))
+        return int(str(value.max_val()))
+
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
         match expression:
             case Number(value=value):
@@ -109,8 +119,9 @@ class AffineReader:
             case Parentheses(inner=inner):
                 return self.value(inner, scope, depth)
             case Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
-                self._refuse_narrowing(expression)
-                return self.value(operand, scope, depth)
+                value = self.value(operand, scope, depth)
+                self._refuse_narrowing(expression, value)
+                return value
             case Unary(operator="-" | "+", operand=operand):
                 inner = self.value(operand, scope, depth)
                 return inner.neg() if expression.operator == "-" else inner
@@ -132,6 +143,10 @@ class AffineReader:
                         for parameter, argument in zip(function.parameters, arguments, strict=True)
                     }
                     inside = replace(scope, values={**scope.values, **bound})
+                    for local in function.locals:
+                        assert local.initial is not None
+                        value = self.value(local.initial, inside, depth + 1)
+                        inside = replace(inside, values={**inside.values, local: value})
                     return self.value(function.returned, inside, depth + 1)
             case _:
                 pass
@@ -151,7 +166,7 @@ class AffineReader:
             missing = len(scope.iterators) - known.dim(isl.dim_type.in_)
             return known.add_dims(isl.dim_type.in_, missing)
         changes = variable in self.written or variable in self.iterators
-        if not variable.type.is_integer or changes or variable.is_volatile:
+        if not variable.type.is_integer or changes or variable.is_volatile or variable not in self.names:
             raise self._not_affine(expression)
         name = self.names[variable]
         self.parameters.setdefault(name, variable)
@@ -167,7 +182,12 @@ class AffineReader:
             case "*" if left.is_cst() or right.is_cst():
                 return left.mul(right)
             case "/" | "%" | "<<" | ">>" if right.is_cst():
-                return self._by_constant(expression, left, int(str(right.max_val())))
+                divided = [
+                    (self._by_constant(expression, left, aff.get_constant_val().to_python()), where)
+                    for where, aff in right.get_pieces()
+                ]
+                pieces = [piece.intersect_domain(where) for piece, where in divided]
+                return reduce(isl.PwAff.union_add, pieces)
             case _:
                 raise self._not_affine(expression)
 
@@ -239,8 +259,9 @@ class AffineReader:
             )
         self.assumed = self.assumed.subtract(excluded).coalesce()
 
-    def _refuse_narrowing(self, expression: Cast) -> None:
-        if expression.type.bits < min(32, expression.operand.type.bits):
+    def _refuse_narrowing(self, expression: Cast, value: isl.PwAff) -> None:
+        is_small = value.is_cst() and -128 <= int(str(value.min_val())) <= int(str(value.max_val())) < 128
+        if expression.type.bits < min(32, expression.operand.type.bits) and not is_small:
             raise self.text.not_affine(
                 f"the conversion to {expression.type.spelling} may cut the value off", expression.span.start
             )

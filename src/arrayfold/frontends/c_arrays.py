@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,12 +38,18 @@ _ALLOCATORS = ("malloc", "calloc", "aligned_alloc", "realloc")
 # ---------------------------------------------------------------- names
 
 
+def is_isl_name(name: str) -> bool:
+    """Whether isl reads the name as a name."""
+    return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)) and name.lower() not in _ISL_WORDS
+
+
 def model_names(variables: Iterable[Variable]) -> dict[Variable, str]:
     """A name for each variable that isl can read and that no other one has."""
     names: dict[Variable, str] = {}
     taken: set[str] = set()
     for variable in variables:
-        name = variable.name + "_" * (variable.name.lower() in _ISL_WORDS)
+        name = re.sub(r"[^A-Za-z0-9_]", "_", variable.name)
+        name += "_" * (name.lower() in _ISL_WORDS)
         number = 2
         unique = name
         while unique in taken:
@@ -65,7 +72,16 @@ def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
         for node in walk(extent)
         if isinstance(node, Reference)
     ]
-    everything = dict.fromkeys([*used, *declared, *sizes])
+    inlined = [
+        node.variable
+        for call in region.nodes()
+        if isinstance(call, Call) and call.function.returned is not None
+        for part in (call.function.returned, *(local.initial for local in call.function.locals))
+        if part is not None
+        for node in walk(part)
+        if isinstance(node, Reference) and node.variable.storage == "global"
+    ]
+    everything = dict.fromkeys([*used, *declared, *sizes, *inlined])
     first = [variable for variable in function.parameters if variable in everything]
     return list(dict.fromkeys([*first, *everything]))
 
@@ -128,12 +144,15 @@ def find_kept(
     arrays: Sequence[Variable],
     loops: Mapping[Variable, tuple[Variable, ...]],
     private: Mapping[str, int],
+    parallel_start: int | None,
 ) -> dict[Variable, Kept]:
     """Why arrays stay where they are; those that are missing are temporaries."""
     uses = uses_of_arrays(region.function)
     reasons: dict[Variable, Kept] = {}
     for array in arrays:
         reason = _reason(text, region, array, uses.get(array, []), loops, private)
+        if parallel_start is not None and array.span.start < parallel_start:
+            reason = Kept(f"shared by the threads of line {text.line(parallel_start)}", is_final=True)
         if reason is not None:
             reasons[array] = reason
     return reasons

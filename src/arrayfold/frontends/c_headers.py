@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 DIRECTORY = "/arrayfold-headers"
+SYSTEM_HEADER = "/usr/include/stdlib.h"
 
 _COMPILER_HEADERS = {
     "stddef.h": """
@@ -214,7 +215,7 @@ int gettimeofday(struct timeval *, struct timezone *);
 def provided_headers() -> list[tuple[str, str]]:
     """Paths and texts of the headers that libclang is given."""
     headers = dict(_COMPILER_HEADERS)
-    if not Path("/usr/include/stdlib.h").exists():
+    if not Path(SYSTEM_HEADER).exists():
         headers |= _LIBRARY_HEADERS
     guard = "#pragma once\n"
     return [(f"{DIRECTORY}/{name}", guard + text) for name, text in headers.items()]

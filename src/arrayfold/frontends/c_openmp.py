@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from arrayfold.c.lexer import Pragma
 from arrayfold.c.source import CText, Region
-from arrayfold.c.tree import Block, CStatement, For, Label
+from arrayfold.c.tree import Block, CStatement, For, Label, walk
 
 _LOOPS = ("parallel for", "parallel for simd", "simd")
 _HARMLESS = ("critical", "atomic")
@@ -20,7 +20,7 @@ _CLAUSES = (
 def parallel_loops(text: CText, region: Region, pragmas: Sequence[Pragma]) -> set[For]:
     """The loops whose iterations run in any order; directives that are not understood are refused."""
     found: set[For] = set()
-    for pragma in _inside(region, pragmas):
+    for pragma in _inside(text, region, pragmas):
         directive, clauses = _parse(text, pragma)
         if directive.split()[0] in _HARMLESS:
             continue
@@ -30,19 +30,32 @@ def parallel_loops(text: CText, region: Region, pragmas: Sequence[Pragma]) -> se
                 pragma.at,
                 "Understood are parallel for and simd, with collapse and data clauses.",
             )
-        loop = _loop_after(text, region, pragma)
+        loop: CStatement = _loop_after(text, region, pragma)
         for _ in range(_collapse(text, pragma, clauses)):
+            if not isinstance(loop, For):
+                raise text.error(f"there are not {clauses['collapse']} nested loops to collapse", pragma.at)
             found.add(loop)
-            inner = _only_statement(loop.body)
-            if isinstance(inner, For):
-                loop = inner
+            loop = _only_statement(loop.body)
     return found
+
+
+def parallel_around(text: CText, region: Region, pragmas: Sequence[Pragma]) -> int | None:
+    """Where the outermost OpenMP construct begins whose statement holds the region; None without one."""
+    for pragma in pragmas:
+        is_earlier = region.function.span.start < pragma.at < region.before
+        if not is_earlier or not re.match(r"omp\b", pragma.words) or pragma in _inside(text, region, pragmas):
+            continue
+        after = [node for node in walk(region.function.body) if node.span.start >= pragma.end]
+        follower = min(after, key=lambda node: (node.span.start, -node.span.end), default=None)
+        if follower is not None and follower.span.start < region.before < follower.span.end:
+            return pragma.start
+    return None
 
 
 def private_names(text: CText, region: Region, pragmas: Sequence[Pragma]) -> dict[str, int]:
     """Variables of which each thread has its own, and where that is said."""
     found: dict[str, int] = {}
-    for pragma in _inside(region, pragmas):
+    for pragma in _inside(text, region, pragmas):
         _, clauses = _parse(text, pragma)
         for clause in ("private", "firstprivate", "lastprivate", "reduction"):
             for name in re.findall(r"\w+", clauses.get(clause, "")):
@@ -50,12 +63,16 @@ def private_names(text: CText, region: Region, pragmas: Sequence[Pragma]) -> dic
     return found
 
 
-def _inside(region: Region, pragmas: Sequence[Pragma]) -> list[Pragma]:
-    return [
-        pragma
-        for pragma in pragmas
-        if region.holds(pragma.at) and re.match(r"omp\b", pragma.words) is not None
-    ]
+def _inside(text: CText, region: Region, pragmas: Sequence[Pragma]) -> list[Pragma]:
+    """The OpenMP pragmas in the region, or directly before it."""
+    found: list[Pragma] = []
+    for pragma in pragmas:
+        gap = text.plain[pragma.end : max(pragma.end, region.before)]
+        only_directives = not re.sub(r"^[ \t]*#[^\n]*$", "", gap, flags=re.MULTILINE).strip()
+        is_near = region.holds(pragma.at) or (pragma.at < region.before and only_directives)
+        if is_near and re.match(r"omp\b", pragma.words):
+            found.append(pragma)
+    return found
 
 
 def _parse(text: CText, pragma: Pragma) -> tuple[str, Mapping[str, str]]:

@@ -24,11 +24,15 @@ class Wish:
 
 
 def active_pragmas(text: CText, unit: Unit) -> list[Pragma]:
-    """The pragmas of the file that the preprocessor does not leave out."""
+    """The pragmas of the file that the preprocessor does not leave out; those of OpenMP always count.
+
+    They may stand behind `#ifdef _OPENMP`, and taking a loop as parallel is on the safe side.
+    """
     return [
         pragma
         for pragma in find_pragmas(text.text)
-        if not any(span.start <= pragma.at < span.end for span in unit.skipped)
+        if re.match(r"omp\b", pragma.words)
+        or not any(span.start <= pragma.at < span.end for span in unit.skipped)
     ]
 
 
@@ -80,6 +84,15 @@ def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region
     for statement in inside:
         if statement.span.start < opening.at or statement.span.end > closing.start:
             raise text.error("this statement lies only partly inside the region", statement.span.start, _HINT)
+    included = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE).search(
+        text.plain, opening.end, closing.start
+    )
+    if included:
+        raise text.error(
+            "statements from another file cannot be analysed",
+            included.start(),
+            "Write them into the region, or make them a macro.",
+        )
     return Region(function.name, opening.start, closing.end, opening.end, closing.start, function, inside)
 
 
@@ -119,7 +132,7 @@ def find_wishes(text: CText, function: FunctionTree, pragmas: Sequence[Pragma]) 
     for pragma in pragmas:
         if not re.match(r"arrayfold\b", pragma.words) or not _belongs(text, function, pragma):
             continue
-        rest = text.plain[pragma.at : pragma.end]
+        rest = re.sub(r"\\(?=\r?\n)", " ", text.plain[pragma.at : pragma.end])
         position = re.match(r"arrayfold\b\s*", rest)
         assert position is not None
         at = position.end()

@@ -27,7 +27,6 @@ from arrayfold.c.tree import (
     For,
     If,
     Label,
-    Number,
     OtherStatement,
     Span,
     Unary,
@@ -100,7 +99,8 @@ class RegionWalk:
         self._effects = EffectReader(text, affine, is_data)
         self._parallel = parallel
         self._single_assignments = _single_assignments(region)
-        self._labels: set[str] = set()
+        self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
+        self._names: set[str] = set()
         self.found: list[Found] = []
         self.loops_of_arrays: dict[Variable, tuple[Variable, ...]] = {}
 
@@ -218,8 +218,10 @@ class RegionWalk:
     def _add(
         self, source: StatementSource, scope: Scope, path: Path, effects: Sequence[Effect], label: str | None
     ) -> str:
-        name = label if label and label not in self._labels else f"S_{len(self.found)}"
-        self._labels.add(name)
+        name = label if label and label not in self._names else f"S_{len(self.found)}"
+        while name in self._names or (name != label and name in self._labels):
+            name += "_"
+        self._names.add(name)
         found = Found(name, source, scope.may.coalesce(), scope.must.coalesce(), path, tuple(effects))
         self.found.append(found)
         return name
@@ -229,13 +231,14 @@ class RegionWalk:
     def _if(self, node: If, scope: Scope, path: Path, guards: tuple[Guard, ...], number: int) -> int:
         truth = self._affine.truth(node.condition, scope)
         inside, outside = guards, guards
-        if not truth.is_exact:
-            effects = self._effects.of_value(node.condition, scope)
+        effects = self._effects.of_value(node.condition, scope)
+        if not truth.is_exact or any(effect.variable not in scope.values for effect in effects):
             source = StatementSource(node.condition, scope.iterators, guards)
             name = self._add(source, scope, (*path, Position(number)), effects, None)
-            inside = (*guards, Guard(node.condition, True, name))
-            outside = (*guards, Guard(node.condition, False, name))
             number += 1
+            if not truth.is_exact:
+                inside = (*guards, Guard(node.condition, True, name))
+                outside = (*guards, Guard(node.condition, False, name))
         holds = scope.narrowed(truth.may, truth.must)
         number, _ = self._one(node.then, holds, path, inside, number, None)
         if node.otherwise is not None:
@@ -293,16 +296,14 @@ class RegionWalk:
                 amount, sign = self._added(bare(value), variable)
             case _:
                 pass
-        number = bare(amount) if amount is not None else None
-        if isinstance(number, Unary) and number.operator == "-":
-            number, sign = bare(number.operand), -sign
-        if not isinstance(number, Number) or number.value == 0:
+        number = self._affine.constant(amount) if amount is not None else None
+        if not number:
             raise self._text.not_affine(
                 "the step of this loop is no constant",
                 loop.step.span.start,
                 "Write i++, i--, i += 2 or the like.",
             )
-        return self._same(loop, node, variable, sign * number.value)
+        return self._same(loop, node, variable, sign * number)
 
     def _same(self, loop: For, node: Expression, variable: Variable, step: int) -> int:
         if assigned_variable(node) is not variable:
@@ -337,14 +338,17 @@ class RegionWalk:
         if variable.type.kind == "unsigned":
             reached = reached.intersect(iterator.nonneg_set())
         assert loop.condition is not None
-        condition = _without_inequality(loop.condition, variable, step)
-        truth = self._affine.truth(condition, replace(inner, may=reached, must=reached))
+        truth = self._affine.truth(loop.condition, replace(inner, may=reached, must=reached))
         if not truth.is_exact:
-            self._explain_bound(condition, replace(inner, may=reached, must=reached))
-        holds = reached.intersect(truth.must)
-        later = reached.subtract(truth.must).apply(_later(len(scope.iterators), step))
+            self._explain_bound(loop.condition, replace(inner, may=reached, must=reached))
+        holds, fails = reached.intersect(truth.must), reached.subtract(truth.must)
+        later = fails.apply(_later(len(scope.iterators), step))
         if not later.intersect(holds).is_empty():
             holds = holds.subtract(later)
+        if _has_inequality(loop.condition):
+            # `i != end` past the end would never stop, which no program means.
+            ends = fails.project_out(isl.dim_type.set, len(scope.iterators), 1)
+            holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
         self._refuse_endless(loop, variable, holds, iterator, step)
         return holds.coalesce()
 
@@ -400,14 +404,8 @@ def _single_assignments(region: Region) -> set[Variable]:
     return {variable for variable in declared if variable.initial and variable not in changed}
 
 
-def _without_inequality(condition: Expression, variable: Variable, step: int) -> Expression:
-    """`i != end` with step one is `i < end`: past the end the loop would never stop."""
-    inner = bare(condition)
-    if isinstance(inner, Binary) and inner.operator == "!=" and abs(step) == 1:
-        is_left = getattr(bare(inner.left), "variable", None) is variable
-        operator = "<" if (step > 0) == is_left else ">"
-        return replace(inner, operator=operator)
-    return condition
+def _has_inequality(condition: Expression) -> bool:
+    return any(isinstance(node, Binary) and node.operator == "!=" for node in walk(condition))
 
 
 def _later(outer: int, step: int) -> isl.Map:

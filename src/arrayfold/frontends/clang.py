@@ -46,6 +46,7 @@ from arrayfold.c.tree import (
     TypeKind,
     Unary,
     Variable,
+    walk,
 )
 from arrayfold.errors import InputError, Place
 from arrayfold.frontends.c_headers import DIRECTORY, provided_headers
@@ -241,7 +242,9 @@ class _Converter:
         extent = cursor.extent
         file, start = _file_location(extent.start)
         _, end = _file_location(extent.end)
-        return Span(start, max(start, end), file == self._file and start not in self._macro_uses)
+        if file != self._file:
+            return Span(-1, -1, is_text=False)
+        return Span(start, max(start, end), start not in self._macro_uses)
 
     def _token(self, cursor: Any) -> str | None:
         """The text of a number or a character constant that does not come out of a macro."""
@@ -317,13 +320,13 @@ class _Converter:
         if definition is None:
             return Function(declared.spelling)
         bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
-        statements = list(bodies[0].get_children()) if bodies else []
-        if len(statements) != 1 or statements[0].kind.name != "RETURN_STMT":
-            return Function(declared.spelling)
-        returned = [self._expression(child) for child in statements[0].get_children()]
-        return Function(
-            declared.spelling, self._parameters(definition), returned[0] if len(returned) == 1 else None
-        )
+        body = self._statement(bodies[0]) if bodies else None
+        parameters = self._parameters(definition)
+        if not isinstance(body, Block):
+            return Function(declared.spelling, parameters)
+        simple = _simple_body(body.statements)
+        locals_, returned = simple if simple else ((), None)
+        return Function(declared.spelling, parameters, locals_, returned, _globals_in(body))
 
     # ------------------------------------------------ statements
 
@@ -421,6 +424,47 @@ class _Converter:
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return Number(span, kind, int(declared.enum_value), declared.spelling)
         return Opaque(span, kind, f"{cursor.spelling} used as a value")
+
+
+def _simple_body(
+    statements: Sequence[CStatement],
+) -> tuple[tuple[Variable, ...], Expression] | None:
+    """Variables and the returned expression of a body that only declares, tests and returns."""
+    variables: list[Variable] = []
+    for position, statement in enumerate(statements):
+        match statement:
+            case Declare(variables=declared) if all(item.initial is not None for item in declared):
+                variables += declared
+            case If(condition=condition, then=then, otherwise=None):
+                first, rest = _simple_body([then]), _simple_body(statements[position + 1 :])
+                if first and rest and not first[0] and not rest[0]:
+                    both = Conditional(statement.span, first[1].type, condition, first[1], rest[1])
+                    return tuple(variables), both
+                return None
+            case If(condition=condition, then=then, otherwise=otherwise) if otherwise is not None:
+                first, rest = _simple_body([then]), _simple_body([otherwise])
+                if first and rest and not first[0] and not rest[0]:
+                    both = Conditional(statement.span, first[1].type, condition, first[1], rest[1])
+                    return tuple(variables), both
+                return None
+            case Block(statements=inner) if len(statements) == 1:
+                return _simple_body(inner)
+            case OtherStatement(what="return", parts=(value,)) if isinstance(value, Expression):
+                return tuple(variables), value
+            case _:
+                return None
+    return None
+
+
+def _globals_in(body: Block) -> tuple[str, ...]:
+    names: list[str] = []
+    for node in walk(body):
+        if isinstance(node, Reference) and node.variable.storage in ("global", "static"):
+            if "const" not in node.variable.element.spelling.split():
+                names.append(node.variable.name)
+        elif isinstance(node, Call):
+            names += node.function.globals
+    return tuple(dict.fromkeys(names))
 
 
 def _ctype(kind: Any) -> CType:
