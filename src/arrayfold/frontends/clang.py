@@ -85,20 +85,25 @@ class Unit:
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
     """The functions of a C file; an error of the compiler is an InputError at its place."""
+    unit = translation_unit(file, data, arguments)
+    _raise_errors(unit, file, data)
+    return _Converter(unit, file, data).unit()
+
+
+def translation_unit(file: str, data: bytes, arguments: Sequence[str] = ()) -> Any:
+    """What libclang makes of a file."""
     headers = [(path, text.encode()) for path, text in provided_headers()]
     options = [*arguments, "-isystem", DIRECTORY, "-fno-color-diagnostics", "-Wno-everything"]
     if not any(argument.startswith("-std") for argument in arguments):
         options.insert(0, "-std=gnu11")
     flags = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
     try:
-        unit = cindex.Index.create().parse(
+        return cindex.Index.create().parse(
             file, args=["-x", "c", *options], unsaved_files=[(file, data), *headers], options=flags
         )
     except cindex.TranslationUnitLoadError:
         words = " ".join(arguments) or "none"
         raise InputError(f"{file}: clang cannot parse this file; the options after -- are: {words}") from None
-    _raise_errors(unit, file, data)
-    return _Converter(unit, file, data).unit()
 
 
 def _raise_errors(unit: Any, file: str, data: bytes) -> None:
