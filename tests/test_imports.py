@@ -21,6 +21,7 @@ FLOW = [
     "frontends",
     "order",
     "dataflow",
+    "guards",
     "dependences",
     "fusion",
     "loops",

@@ -14,6 +14,7 @@ from arrayfold.dataflow import find_dataflow
 from arrayfold.dependences import Dependence, find_violation, memory_dependences, union_of
 from arrayfold.errors import InputError
 from arrayfold.fusion import fused_schedule
+from arrayfold.guards import with_guard_reads
 from arrayfold.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order import order_of, sweep
 from arrayfold.program import Problem, Program
@@ -44,6 +45,7 @@ def reorder(
     if schedule is None and not (fuse or tile or parallel):
         return program
     _refuse_aliases(program)
+    program = with_guard_reads(program)
     with (budget or Budget(None)).limit("the order"):
         dependences = memory_dependences(program)
         ordered = _ordered(program, dependences, schedule, fuse)

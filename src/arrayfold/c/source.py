@@ -34,6 +34,7 @@ class CText:
     file: str
     data: bytes
     arguments: tuple[str, ...]
+    macros: frozenset[str] = frozenset()
 
     @cached_property
     def text(self) -> str:
@@ -47,8 +48,8 @@ class CText:
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        """Every name in the file, which new names must avoid."""
-        return frozenset(identifiers(self.text))
+        """Every name in the file, and every macro wherever it is defined; new names must avoid them."""
+        return frozenset(identifiers(self.text)) | self.macros
 
     def place(self, offset: int) -> Place:
         """Line and column of a byte."""

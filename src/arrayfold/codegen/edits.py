@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from arrayfold.c.lexer import subscripts_after
+from arrayfold.c.lexer import blank, subscripts_after
 from arrayfold.c.source import CText
 from arrayfold.c.tree import (
     CStatement,
+    Declare,
     Expression,
     Reference,
     Subscript,
@@ -88,7 +89,7 @@ class Rewriter:
         if not reference.span.is_text or spans is None:
             raise NotInText(variable.name)
         inner = self.found[before:]
-        texts = [apply_edits(self.text.text, inner, *span).strip() for span in spans]
+        texts = [" ".join(blank(apply_edits(self.text.text, inner, *span)).split()) for span in spans]
         if subscripts or self.element(variable, [], []) is not None:
             new = self.element(variable, texts, subscripts)
         else:
@@ -108,11 +109,12 @@ def _reference(node: Reference | Subscript) -> Reference:
     return inner
 
 
-def removal(text: CText, declared: Sequence[Variable], doomed: Sequence[Variable], end: int) -> list[Edit]:
+def removal(text: CText, declaration: Declare, doomed: Sequence[Variable], end: int) -> list[Edit]:
     """The edits that take variables out of a declaration, or the whole declaration if none is left.
 
-    declared  all variables of the declaration, in order; it ends just before `end`, after its semicolon
+    end  just after the declaration's semicolon
     """
+    declared = declaration.variables
     for variable in doomed:
         name = re.compile(re.escape(variable.name) + r"\b")
         if not name.match(text.plain, variable.at):
@@ -121,9 +123,8 @@ def removal(text: CText, declared: Sequence[Variable], doomed: Sequence[Variable
                 text.place(variable.span.start),
                 "Declare it directly.",
             )
-    start = declared[0].span.start
     if len(doomed) == len(declared):
-        return [_whole_line(text.text, start, end)]
+        return [_whole_line(text.text, declaration.span.start, end)]
     edits: list[Edit] = []
     for position, variable in enumerate(declared):
         if variable not in doomed:
@@ -133,8 +134,14 @@ def removal(text: CText, declared: Sequence[Variable], doomed: Sequence[Variable
         else:
             comma = text.plain.index(",", variable.span.end) + 1
             blanks = len(text.text[comma:]) - len(text.text[comma:].lstrip(" \t"))
-            edits.append(Edit(variable.at, comma + blanks, ""))
+            edits.append(Edit(_declarator_start(text.plain, variable.at), comma + blanks, ""))
     return edits
+
+
+def _declarator_start(plain: str, name_at: int) -> int:
+    """Where the declarator begins: at its name, or at parentheses around it."""
+    before = plain[:name_at].rstrip()
+    return _declarator_start(plain, len(before) - 1) if before.endswith("(") else name_at
 
 
 def _whole_line(text: str, start: int, end: int) -> Edit:

@@ -9,23 +9,49 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold.c.lexer import end_of_statement
-from arrayfold.c.source import CSource, StatementSource
-from arrayfold.c.tree import Declare, Evaluate, Expression, Variable
+from arrayfold.c.source import CSource, StatementSource, loop_variable
+from arrayfold.c.tree import Declare, Evaluate, Expression, For, Reference, Variable, walk
 from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
 from arrayfold.codegen.expressions import ExpressionPrinter
-from arrayfold.codegen.formulas import parenthesised
-from arrayfold.codegen.guards import check_guards
+from arrayfold.codegen.formulas import formula_text, parenthesised
 from arrayfold.codegen.loops import LoopStyle, loop_lines
+from arrayfold.codegen.names import Names
 from arrayfold.codegen.storage import Storage, parameter_text, plain_type
 from arrayfold.errors import InputError
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents
+from arrayfold.guards import check_guards, with_guard_reads
+from arrayfold.liveness import analyse
+from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
+from arrayfold.verify import Proof, verify
 
 
-def generated_lines(
-    program: Program, source: CSource, storages: Sequence[Storage]
-) -> tuple[list[str], list[Variable]]:
-    """The lines of the region in the program's order, and the iterators that are not used any more."""
+@dataclass(frozen=True)
+class GeneratedRegion:
+    """A region with new loops.
+
+    declarations  what must stand before it
+    lines         the region itself
+    iterators     variables outside it that it does not use any more
+    """
+
+    declarations: list[str]
+    lines: list[str]
+    iterators: list[Variable]
+
+
+def generate_region(
+    program: Program,
+    source: CSource,
+    storages: Sequence[Storage],
+    mappings: Sequence[StorageMapping],
+    names: Names,
+) -> GeneratedRegion:
+    """The region in the program's order."""
     check_guards(program)
+    _check_conditions_survive(program, source, mappings)
+    _refuse_lost_values(program, source)
     schedule = program.schedule
     assert schedule is not None
     runs = [name for name, statement in source.statements.items() if not _is_condition(statement)]
@@ -35,28 +61,27 @@ def generated_lines(
             domain = domain.union(isl.UnionSet.from_set(statement.domain))
     schedule = schedule.intersect_domain(domain).intersect_params(program.context)
     depth = max((m.dim(isl.dim_type.out) for m in _maps(schedule)), default=0)
-    taken = set(source.text.identifiers)
     iterators = [variable for name in runs for variable in source.statements[name].iterators]
     is_wide = any(iterator.type.bits > 32 for iterator in iterators)
     to_text = parameter_text(source.parameters)
     style = LoopStyle(
-        tuple(_fresh(f"c{k}", taken) for k in range(depth)),
+        tuple(names.fresh(f"c{k}") for k in range(depth)),
         "long long" if is_wide else "int",
         frozenset(program.parallel),
         {name: to_text(name) for name in source.parameters},
     )
-    hoisted = _hoisted(source, storages, taken)
+    hoisted = _hoisted(source, storages, names)
     writer = _StatementWriter(
         source, {storage.variable: storage for storage in storages}, hoisted, style.type
     )
     lines = loop_lines(schedule, program.context, style, writer.lines)
-    declarations = [_declaration(variable, name, source) for variable, name in hoisted.items()]
+    declarations = [_declaration(variable, name, source, program) for variable, name in hoisted.items()]
     outside = [
         variable
         for variable in dict.fromkeys(iterators)
         if variable.storage == "local" and not source.region.holds(variable.span.start)
     ]
-    return [*declarations, *lines], outside
+    return GeneratedRegion(declarations, lines, outside)
 
 
 def _is_condition(statement: StatementSource) -> bool:
@@ -68,50 +93,82 @@ def _maps(schedule: isl.UnionMap) -> list[isl.Map]:
     return [maps.get_at(k) for k in range(maps.n_map())]
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[StorageMapping]) -> None:
+    """Raise if a fold may overwrite what a condition reads before what it guards has run."""
+    guarded = with_guard_reads(program)
+    if guarded is program or program.schedule is not source.schedule:
+        return
+    liveness = analyse(guarded)
+    for mapping in mappings:
+        if not isinstance(verify(liveness.conflicts(mapping.array), mapping), Proof):
+            raise InputError(
+                f"folding {mapping.array} may overwrite what a condition reads before all that it guards ran",
+                source.text.place(source.region.before),
+                "The loops of this region can be kept, but not written anew.",
+            )
 
 
-def _hoisted(source: CSource, storages: Sequence[Storage], taken: set[str]) -> dict[Variable, str]:
+def _refuse_lost_values(program: Program, source: CSource) -> None:
+    """New loops set no iterator that is read later, and make no variable private to threads."""
+    iterators = {variable for statement in source.statements.values() for variable in statement.iterators}
+    for node in walk(source.region.function.body):
+        if not isinstance(node, Reference) or node.variable not in iterators:
+            continue
+        if not source.region.holds(node.span.start) and not _is_set_again(source, node.variable, node):
+            raise InputError(
+                f"{node.variable.name} is used outside the region, so its loop must stay",
+                source.text.place(node.span.start),
+                "Use another iterator in the region.",
+            )
+    written = {access.array for item in program.statements for access in item.accesses if access.is_write}
+    scalars = [name for name in sorted(written) if program.array(name).rank == 0]
+    if scalars and program.schedule is source.schedule and source.parallel:
+        raise InputError(
+            f"the parallel loops of {source.name} set {scalars[0]}, so they must stay as they are written",
+            source.text.place(source.region.before),
+        )
+
+
+def _is_set_again(source: CSource, variable: Variable, use: Reference) -> bool:
+    """Whether a use outside the region lies in a for loop of its own over the variable."""
+    return any(
+        isinstance(node, For)
+        and loop_variable(node) is variable
+        and node.span.start <= use.span.start < node.span.end
+        and not node.span.start < source.region.start < node.span.end
+        for node in walk(source.region.function.body)
+    )
+
+
+def _hoisted(source: CSource, storages: Sequence[Storage], names: Names) -> dict[Variable, str]:
     """Variables that the region declares, with the names under which they are declared before the loops."""
     folded = {storage.variable for storage in storages}
-    iterators = {variable for statement in source.statements.values() for variable in statement.iterators}
+    accessed = set(source.variables.values())
     found: dict[Variable, str] = {}
-    used: set[str] = set()
     for node in source.region.nodes():
         if isinstance(node, Declare):
             for variable in node.variables:
-                if variable not in folded and variable not in iterators and variable not in found:
-                    is_free = variable.name not in used
-                    found[variable] = variable.name if is_free else _fresh(f"{variable.name}_2", taken)
-                    used.add(variable.name)
+                if variable in accessed and variable not in folded:
+                    found[variable] = names.own_or_fresh(variable, source.region.function)
     return found
 
 
-def _declaration(variable: Variable, name: str, source: CSource) -> str:
+def _declaration(variable: Variable, name: str, source: CSource, program: Program) -> str:
     if variable.storage == "static":
         raise InputError(
             f"static variable {variable.name} inside the region cannot be moved",
             source.text.place(variable.span.start),
             "Declare it before the region.",
         )
-    texts: list[str] = []
-    for extent in variable.extents:
-        if extent is None:
-            raise InputError(
-                f"the size of {variable.name} is not known", source.text.place(variable.span.start)
-            )
-        texts.append(
-            str(extent) if isinstance(extent, int) else ExpressionPrinter(_name, _element).text(extent)
-        )
-    return f"{plain_type(variable.element)} {name}{''.join(f'[{text}]' for text in texts)};"
-
-
-def _name(variable: Variable) -> str:
-    return variable.name
+    text = f"{plain_type(variable.element)} {name}"
+    if variable.is_array:
+        to_text = parameter_text(source.parameters)
+        (model_name,) = (key for key, other in source.variables.items() if other is variable)
+        cells = program.array(model_name).cells.intersect_params(program.context)
+        for low, length in extents(cells, program.context):
+            size = Formula.extreme("max", [low + length, Formula.constant(1)])
+            text += f"[{formula_text(size, to_text)}]"
+    return f"{text};"
 
 
 def _element(variable: Variable, texts: Sequence[str], trees: Sequence[Expression]) -> str:
@@ -148,7 +205,7 @@ class _StatementWriter:
 
     def _converted(self, iterator: Variable, text: str) -> str:
         kind = iterator.type.spelling
-        return text if kind in ("int", self.type) else f"({kind}){parenthesised(text)}"
+        return text if kind == self.type else f"({kind}){parenthesised(text)}"
 
     def _body(self, statement: StatementSource, values: Mapping[Variable, str]) -> list[str]:
         node = statement.node
@@ -174,8 +231,8 @@ class _StatementWriter:
             self._folded_element,
         )
         rewriter.visit(node)
-        lines = apply_edits(text.text, rewriter.found, node.span.start, end).splitlines()
-        rest = textwrap.dedent("\n".join(lines[1:])).splitlines()
+        lines = apply_edits(text.text, rewriter.found, node.span.start, end).split("\n")
+        rest = textwrap.dedent("\n".join(lines[1:])).split("\n") if len(lines) > 1 else []
         return [lines[0].rstrip(), *(f"    {line.rstrip()}" for line in rest)]
 
     def _folded_element(

@@ -20,8 +20,10 @@ STACK_BYTES = 16 * 1024
 class Storage:
     """A folded array in C.
 
-    name     what it is called there
-    comment  a line that says what the mapping is
+    name          what it is called there
+    comment       a line that says what the mapping is
+    is_flat       it has one dimension in C, because jumps must not cross declarations with variable extents
+    may_allocate  malloc and free mean what they usually mean there
     """
 
     variable: Variable
@@ -30,10 +32,14 @@ class Storage:
     comment: str
     extents: tuple[Formula, ...]
     parameter: NameText
+    is_flat: bool = False
+    may_allocate: bool = True
 
     @property
     def is_on_heap(self) -> bool:
         """Whether it is allocated: sizes that only the run knows, or large ones."""
+        if not self.may_allocate:
+            return False
         size = Formula.product(self.extents)
         if not size.is_constant:
             return True
@@ -47,7 +53,7 @@ class Storage:
         lines = [f"/* {self.comment} */"]
         if not self.is_on_heap:
             return [*lines, f"{element} {self.name}{brackets};"]
-        inner = "".join(f"[{size}]" for size in sizes[1:])
+        inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
         return [
             *lines,
@@ -66,8 +72,17 @@ class Storage:
             f"(long long){parenthesised(text)}" if tree.type.kind == "unsigned" else parenthesised(text)
             for text, tree in zip(subscripts, trees, strict=True)
         ]
-        rows = (row.text(factors, self.parameter) for row in self.layout.rows)
+        rows = [row.text(factors, self.parameter) for row in self.layout.rows]
+        if self.is_flat and self.is_on_heap:
+            rows = [self._flattened(rows)]
         return self.name + "".join(f"[{row}]" for row in rows)
+
+    def _flattened(self, rows: Sequence[str]) -> str:
+        text = rows[0]
+        for row, extent in zip(rows[1:], self.extents[1:], strict=True):
+            size = parenthesised(formula_text(extent, self.parameter))
+            text = f"(long long){parenthesised(text)} * {size} + {row}"
+        return text
 
 
 def positive_extents(layout: Layout, context: isl.Set) -> tuple[Formula, ...]:

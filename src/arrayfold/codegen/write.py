@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from arrayfold.c.lexer import end_of_statement, identifiers
 from arrayfold.c.source import CSource, CText
-from arrayfold.c.tree import Declare, Expression, Reference, Variable, walk
+from arrayfold.c.tree import (
+    Block,
+    Declare,
+    Expression,
+    OtherStatement,
+    Reference,
+    Subscript,
+    Variable,
+    array_access,
+    walk,
+)
 from arrayfold.codegen.address import lay_out
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
-from arrayfold.codegen.regenerate import generated_lines
+from arrayfold.codegen.names import Names, names_in
+from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
 from arrayfold.errors import InputError
 from arrayfold.mapping import Mapping
@@ -45,11 +57,12 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     sources = [_source(region.program) for region in regions]
     text = sources[0].text
     assert all(source.text.data == text.data for source in sources)
+    names = Names(text.identifiers)
     edits: list[Edit] = []
     needs_heap: list[CSource] = []
     for region, source in zip(regions, sources, strict=True):
-        storages = _storages(region, source)
-        edits += _region_edits(region, source, storages)
+        storages = _storages(region, source, names)
+        edits += _region_edits(region, source, storages, names)
         if any(storage.is_on_heap for storage in storages):
             needs_heap.append(source)
     if needs_heap:
@@ -63,14 +76,18 @@ def _source(program: Program) -> CSource:
     return program.source
 
 
-def _storages(region: FoldedRegion, source: CSource) -> list[Storage]:
+def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Storage]:
     program = region.program
-    taken = set(source.text.identifiers)
+    function = source.region.function
+    has_jumps = any(
+        isinstance(node, OtherStatement) and node.what in ("goto", "switch") for node in walk(function.body)
+    )
+    may_allocate = not names_in(function).keys() & {"malloc", "free", "abort"}
     storages: list[Storage] = []
     for fold in region.folds:
         name = fold.mapping.array
         variable = source.variables[name]
-        if fold.is_live_in and not _is_own(variable):
+        if fold.is_live_in and not _is_own(source, variable):
             raise InputError(
                 f"{name} is read before it is written, so its values come from outside the region",
                 source.text.place(variable.span.start),
@@ -80,24 +97,34 @@ def _storages(region: FoldedRegion, source: CSource) -> list[Storage]:
         accessed = cells.range().extract_set(program.array(name).cells.get_space())
         layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
         extents = positive_extents(layout, program.context)
-        new_name = variable.name if _is_own(variable) else _fresh(f"{variable.name}_folded", taken)
+        is_own = _is_own(source, variable)
+        new_name = (
+            names.own_or_fresh(variable, function) if is_own else names.fresh(f"{variable.name}_folded")
+        )
         comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
         storages.append(
-            Storage(variable, new_name, layout, comment, extents, parameter_text(source.parameters))
+            Storage(
+                variable,
+                new_name,
+                layout,
+                comment,
+                extents,
+                parameter_text(source.parameters),
+                has_jumps,
+                may_allocate,
+            )
         )
     return storages
 
 
-def _is_own(variable: Variable) -> bool:
-    """Whether the declaration can shrink; other arrays stay declared and a new one takes their place."""
-    return variable.storage == "local" and not variable.is_pointer
-
-
-def _fresh(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
+def _is_own(source: CSource, variable: Variable) -> bool:
+    """Whether the declaration can go; other arrays stay declared and a new one takes their place."""
+    if variable.storage != "local" or variable.is_pointer:
+        return False
+    return not any(
+        isinstance(node, Reference) and node.variable is variable and not source.region.holds(node.span.start)
+        for node in walk(source.region.function.body)
+    )
 
 
 # ---------------------------------------------------------------- a region
@@ -116,7 +143,9 @@ def _refuse_other_configurations(source: CSource, storages: Sequence[Storage]) -
             )
 
 
-def _region_edits(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
+def _region_edits(
+    region: FoldedRegion, source: CSource, storages: Sequence[Storage], names: Names
+) -> list[Edit]:
     _refuse_other_configurations(source, storages)
     as_written = region.program.schedule is source.schedule and dict(region.program.parallel) == dict(
         source.parallel
@@ -130,7 +159,7 @@ def _region_edits(region: FoldedRegion, source: CSource, storages: Sequence[Stor
             return _kept_loops(source, storages)
         except NotInText:
             pass
-    return _new_loops(region.program, source, storages)
+    return _new_loops(region, source, storages, names)
 
 
 def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
@@ -153,16 +182,20 @@ def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     ]
 
 
-def _new_loops(program: Program, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
-    lines, iterators = generated_lines(program, source, storages)
+def _new_loops(
+    region: FoldedRegion, source: CSource, storages: Sequence[Storage], names: Names
+) -> list[Edit]:
+    mappings = [fold.mapping for fold in region.folds]
+    new = generate_region(region.program, source, storages, mappings, names)
     before = [
-        *_unused(source, storages, iterators),
+        *_unused(source, storages, new.iterators),
         *(line for one in storages for line in one.declaration()),
+        *new.declarations,
     ]
     after = [line for storage in storages for line in storage.release()]
     return [
         Edit(source.region.before, source.region.before, _block(source, before)),
-        Edit(source.region.start, source.region.end, _block(source, lines)),
+        Edit(source.region.start, source.region.end, _block(source, new.lines)),
         Edit(source.region.after, source.region.after, _block(source, after)),
         *_removals(source, storages, inside=False),
     ]
@@ -179,7 +212,7 @@ def _block(source: CSource, lines: Iterable[str]) -> str:
 
 def _removals(source: CSource, storages: Sequence[Storage], *, inside: bool) -> list[Edit]:
     """The declarations of the folded arrays go; `inside` says whether those in the region count, too."""
-    doomed = [storage.variable for storage in storages if _is_own(storage.variable)]
+    doomed = [storage.variable for storage in storages if _is_own(source, storage.variable)]
     edits: list[Edit] = []
     for node in walk(source.region.function.body):
         if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):
@@ -187,28 +220,89 @@ def _removals(source: CSource, storages: Sequence[Storage], *, inside: bool) -> 
                 continue
             end = end_of_statement(source.text.plain, node.span.start) or node.span.end
             gone = [variable for variable in node.variables if variable in doomed]
-            edits += removal(source.text, node.variables, gone, end)
+            edits += removal(source.text, node, gone, end)
     return edits
 
 
-def _unused(source: CSource, storages: Sequence[Storage], iterators: Iterable[Variable]) -> list[str]:
-    """Mentions of variables that are not used any more, so that compilers do not complain."""
-    replaced = [storage.variable for storage in storages if not _is_own(storage.variable)]
-    outside = {
+def _unused(source: CSource, storages: Sequence[Storage], iterators: Sequence[Variable]) -> list[str]:
+    """Mentions of variables that may not be used any more, so that compilers do not complain."""
+    replaced = [storage.variable for storage in storages if not _is_own(source, storage.variable)]
+    folded = {storage.variable for storage in storages}
+    indexing = [
         node.variable
-        for node in walk(source.region.function.body)
-        if isinstance(node, Reference) and not source.region.holds(node.span.start)
+        for tree in _sizes_and_subscripts(source, folded)
+        for node in walk(tree)
+        if isinstance(node, Reference)
+        and not node.variable.is_array
+        and not source.region.holds(node.variable.span.start)
+        and node.variable not in _iterators(source)
+    ]
+    elsewhere = {
+        variable
+        for variable, count in _mentions(source.region.function.body).items()
+        if variable not in replaced
+        and count > indexing.count(variable) + _mentions_inside(source, variable, iterators)
     }
-    lost = [variable for variable in (*replaced, *iterators) if variable not in outside]
-    return [f"(void){variable.name};" for variable in lost if variable.storage != "global"]
+    lost = [*dict.fromkeys([*replaced, *iterators, *indexing])]
+    return [
+        f"(void){variable.name};"
+        for variable in lost
+        if variable not in elsewhere and variable.storage != "global"
+    ]
+
+
+def _sizes_and_subscripts(source: CSource, folded: Collection[Variable]) -> Iterator[Expression]:
+    for variable in folded:
+        yield from (extent for extent in variable.extents if not isinstance(extent, int | None))
+    for node in source.region.nodes():
+        if isinstance(node, Subscript):
+            access = array_access(node)
+            if access is not None and access[0] in folded and len(access[1]) == access[0].rank:
+                yield from access[1]
+
+
+def _iterators(source: CSource) -> set[Variable]:
+    return {variable for statement in source.statements.values() for variable in statement.iterators}
+
+
+def _mentions(body: Block) -> Counter[Variable]:
+    found = Counter(node.variable for node in walk(body) if isinstance(node, Reference))
+    for node in walk(body):
+        if isinstance(node, Declare):
+            for variable in node.variables:
+                for extent in variable.extents:
+                    if not isinstance(extent, int | None):
+                        found.update(n.variable for n in walk(extent) if isinstance(n, Reference))
+    return found
+
+
+def _mentions_inside(source: CSource, variable: Variable, gone: Collection[Variable]) -> int:
+    """How often the region names a variable that its new text does not name at all."""
+    if variable not in gone:
+        return 0
+    return sum(isinstance(node, Reference) and node.variable is variable for node in source.region.nodes())
 
 
 def _include(text: CText, before: int) -> list[Edit]:
-    """`#include <stdlib.h>` for malloc, after the other includes or in front of the function."""
-    includes = list(re.finditer(r"^[ \t]*#[ \t]*include\b[^\n]*\n", text.plain[:before], re.MULTILINE))
-    raw = [text.text[match.start() : match.end()] for match in includes]
-    if any(re.search(r"<\s*stdlib\.h\s*>", line) for line in raw):
-        return []
+    """`#include <stdlib.h>` for malloc, after the other includes or in front of the function.
+
+    Includes inside conditionals do not count.
+    """
+    depth = 0
+    last: int | None = None
+    for match in re.finditer(r"^[ \t]*#[ \t]*(\w+)([^\n]*)\n", text.text[:before], re.MULTILINE):
+        if text.plain[match.start() : match.end()].lstrip()[:1] != "#":
+            continue
+        word = match.group(1)
+        depth += (word in ("if", "ifdef", "ifndef")) - (word == "endif")
+        if word == "include" and depth == 0:
+            if re.match(r"\s*<\s*stdlib\.h\s*>", match.group(2)):
+                return []
+            last = match.end()
     newline = "\r\n" if "\r\n" in text.text else "\n"
-    at = includes[-1].end() if includes else text.text.rfind("\n", 0, before) + 1
-    return [Edit(at, at, f"#include <stdlib.h>{newline}" + ("" if includes else newline))]
+    if last is not None:
+        return [Edit(last, last, f"#include <stdlib.h>{newline}")]
+    line_start = text.text.rfind("\n", 0, before) + 1
+    is_alone = not text.text[line_start:before].strip()
+    at = line_start if is_alone else before
+    return [Edit(at, at, ("" if is_alone else newline) + f"#include <stdlib.h>{newline}{newline}")]

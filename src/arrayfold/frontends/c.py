@@ -33,8 +33,8 @@ from arrayfold.program import Access, Array, Kept, Parallelism, Program, Stateme
 
 def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Program]:
     """The regions of a C file as programs, in the order of the file."""
-    text = CText(file, data, tuple(arguments))
     unit = parse_c(file, data, arguments)
+    text = CText(file, data, tuple(arguments), unit.macros)
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
     for region in find_regions(text, unit, pragmas):

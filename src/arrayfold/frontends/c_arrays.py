@@ -12,6 +12,7 @@ from arrayfold.c.source import CText, Region, assigned_variable
 from arrayfold.c.tree import (
     Call,
     CStatement,
+    Declare,
     Expression,
     FunctionTree,
     Opaque,
@@ -148,14 +149,28 @@ def find_kept(
 ) -> dict[Variable, Kept]:
     """Why arrays stay where they are; those that are missing are temporaries."""
     uses = uses_of_arrays(region.function)
+    typed = _declared_with_their_type(text, region.function)
     reasons: dict[Variable, Kept] = {}
     for array in arrays:
         reason = _reason(text, region, array, uses.get(array, []), loops, private)
+        if array in typed:
+            reason = Kept("declared together with its type", is_final=True)
         if parallel_start is not None and array.span.start < parallel_start:
             reason = Kept(f"shared by the threads of line {text.line(parallel_start)}", is_final=True)
         if reason is not None:
             reasons[array] = reason
     return reasons
+
+
+def _declared_with_their_type(text: CText, function: FunctionTree) -> set[Variable]:
+    """Variables of declarations like `struct pair { ... } tmp[N];`, which cannot be taken apart."""
+    return {
+        variable
+        for node in walk(function.body)
+        if isinstance(node, Declare) and node.variables
+        if "{" in text.plain[node.span.start : node.variables[0].at]
+        for variable in node.variables
+    }
 
 
 def _reason(

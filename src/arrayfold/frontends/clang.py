@@ -59,6 +59,13 @@ _BINARY = (
 )
 _UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__"]
 _TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
+_SUFFIXES = {
+    "unsigned int": "u",
+    "long": "L",
+    "unsigned long": "UL",
+    "long long": "LL",
+    "unsigned long long": "ULL",
+}
 _STATEMENTS = {
     "WHILE_STMT": "while",
     "DO_STMT": "do while",
@@ -77,10 +84,11 @@ _STATEMENTS = {
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A C file: its functions with bodies, and the parts that the preprocessor left out."""
+    """A C file: its functions with bodies, the parts that the preprocessor left out, all macros."""
 
     functions: tuple[FunctionTree, ...]
     skipped: tuple[Span, ...]
+    macros: frozenset[str]
 
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
@@ -206,7 +214,12 @@ class _Converter:
             and cursor.location.file is not None
             and cursor.location.file.name == self._file
         ]
-        return Unit(tuple(functions), self._skipped())
+        macros = (
+            cursor.spelling
+            for cursor in self._unit.cursor.get_children()
+            if cursor.kind.name == "MACRO_DEFINITION"
+        )
+        return Unit(tuple(functions), self._skipped(), frozenset(macros))
 
     def _skipped(self) -> tuple[Span, ...]:
         class Ranges(ctypes.Structure):
@@ -262,14 +275,16 @@ class _Converter:
     def _variable(self, cursor: Any) -> Variable:
         key = cursor.canonical.hash
         if key not in self._variables:
-            self._variables[key] = self._new_variable(cursor)
+            initializer = _library().clang_Cursor_getVarDeclInitializer(cursor)
+            parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+            initial = parts.pop() if parts and not initializer.kind.is_invalid() else None
+            variable = self._variables[key] = self._new_variable(cursor, parts)
+            if initial is not None:
+                # Only now, because the value may name the variable: `p = malloc(sizeof *p)`.
+                object.__setattr__(variable, "initial", self._expression(initial))
         return self._variables[key]
 
-    def _new_variable(self, cursor: Any) -> Variable:
-        initializer = _library().clang_Cursor_getVarDeclInitializer(cursor)
-        has_initial = not initializer.kind.is_invalid()
-        parts = [child for child in cursor.get_children() if child.kind.is_expression()]
-        initial = self._expression(parts.pop()) if has_initial and parts else None
+    def _new_variable(self, cursor: Any, parts: list[Any]) -> Variable:
         extents, element, is_pointer = self._extents(cursor.type, [self._expression(part) for part in parts])
         return Variable(
             cursor.spelling,
@@ -281,7 +296,7 @@ class _Converter:
             is_pointer or (bool(extents) and cursor.kind.name == "PARM_DECL"),
             bool(re.search(r"\brestrict\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
-            initial,
+            None,
             _file_location(cursor.location)[1],
         )
 
@@ -379,7 +394,7 @@ class _Converter:
             value = _evaluate(cursor)
             text = self._token(cursor)
             if isinstance(value, int):
-                return Number(span, kind, value, text or str(value))
+                return Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
         if name == "FLOATING_LITERAL":
             return self._floating(cursor, span, kind)
         if name == "STRING_LITERAL":

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 
 from arrayfold.errors import InputError
-from arrayfold.program import Program
+from arrayfold.program import Access, Program, Statement
+
+
+def with_guard_reads(program: Program) -> Program:
+    """The program whose guarded statements read the data of their conditions once more, themselves."""
+    source = program.source
+    if source is None or not any(statement.guards for statement in source.statements.values()):
+        return program
+    by_name = {statement.name: statement for statement in program.statements}
+    statements: list[Statement] = []
+    for statement in program.statements:
+        extra: list[Access] = []
+        for guard in source.statements[statement.name].guards:
+            condition = by_name[guard.evaluated]
+            link = _same_iteration(condition.domain, statement.domain).reverse()
+            extra += [
+                Access(access.array, link.apply_range(access.relation), is_write=False, is_must=False)
+                for access in condition.accesses
+                if not access.is_write
+            ]
+        statements.append(replace(statement, accesses=(*statement.accesses, *extra)))
+    return replace(program, statements=tuple(statements))
 
 
 def check_guards(program: Program) -> None:
