@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from arrayfold._budget import Budget
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, InputError, NothingProved
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import Proof, Verdict, verify
+
+_IDENTITY_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,12 @@ class Candidate:
 
 
 def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
-    """The smallest proved mapping that one method finds, or the reason why it finds none."""
+    """The smallest proved mapping that one method finds, or the reason why it finds none.
+
+    The identity is asked even if the time is over: there is always an answer.
+    """
+    if method == "identity" and request.budget.remaining() < _IDENTITY_SECONDS:
+        request = replace(request, budget=Budget(_IDENTITY_SECONDS))
     return _smallest_proved(method, METHODS[method].find, conflicts, request)
 
 

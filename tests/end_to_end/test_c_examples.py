@@ -47,7 +47,7 @@ SIZES = {
 
 @cache
 def folded(path: Path) -> list[FoldResult]:
-    return [fold(problem, budget=Budget(10)) for problem in read_all(path)]
+    return [fold(problem, budget=Budget(120)) for problem in read_all(path)]
 
 
 def code_of(results: list[FoldResult], loops: str | None = None) -> bytes:
@@ -143,7 +143,7 @@ ORDERS = {
 def test_other_orders(order: str, name: str, tmp_path: Path) -> None:
     options, sizes = ORDERS[order]
     (problem,) = read_all(f"examples/{name}.c")
-    result = fold(reorder(problem, **options), budget=Budget(10))  # type: ignore[arg-type]
+    result = fold(reorder(problem, **options), budget=Budget(120))  # type: ignore[arg-type]
     assert str(result.arrays[0].size) == sizes[name]
     code = code_of([result])
     compile_without_warnings(code, tmp_path)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from arrayfold.c.lexer import end_of_statement, identifiers
 from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import (
-    Block,
     Declare,
     Expression,
     OtherStatement,
-    Reference,
-    Subscript,
     Variable,
-    array_access,
     walk,
 )
 from arrayfold.codegen.address import lay_out
@@ -25,6 +20,7 @@ from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, remo
 from arrayfold.codegen.names import Names, names_in
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
+from arrayfold.codegen.unused import is_own, unused_variables
 from arrayfold.errors import InputError
 from arrayfold.mapping import Mapping
 from arrayfold.program import Program
@@ -87,7 +83,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     for fold in region.folds:
         name = fold.mapping.array
         variable = source.variables[name]
-        if fold.is_live_in and not _is_own(source, variable):
+        if fold.is_live_in and not is_own(source, variable):
             raise InputError(
                 f"{name} is read before it is written, so its values come from outside the region",
                 source.text.place(variable.span.start),
@@ -97,9 +93,10 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
         accessed = cells.range().extract_set(program.array(name).cells.get_space())
         layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
         extents = positive_extents(layout, program.context)
-        is_own = _is_own(source, variable)
         new_name = (
-            names.own_or_fresh(variable, function) if is_own else names.fresh(f"{variable.name}_folded")
+            names.own_or_fresh(variable, function)
+            if is_own(source, variable)
+            else names.fresh(f"{variable.name}_folded")
         )
         comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
         storages.append(
@@ -115,16 +112,6 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         )
     return storages
-
-
-def _is_own(source: CSource, variable: Variable) -> bool:
-    """Whether the declaration can go; other arrays stay declared and a new one takes their place."""
-    if variable.storage != "local" or variable.is_pointer:
-        return False
-    return not any(
-        isinstance(node, Reference) and node.variable is variable and not source.region.holds(node.span.start)
-        for node in walk(source.region.function.body)
-    )
 
 
 # ---------------------------------------------------------------- a region
@@ -173,7 +160,10 @@ def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     for statement in source.region.statements:
         rewriter.visit(statement)
     edits = [*rewriter.found, *_removals(source, storages, inside=True)]
-    before = [*_unused(source, storages, []), *(line for one in storages for line in one.declaration())]
+    before = [
+        *unused_variables(source, storages, []),
+        *(line for one in storages for line in one.declaration()),
+    ]
     after = [line for storage in storages for line in storage.release()]
     return [
         Edit(source.region.before, source.region.before, _block(source, before)),
@@ -188,7 +178,7 @@ def _new_loops(
     mappings = [fold.mapping for fold in region.folds]
     new = generate_region(region.program, source, storages, mappings, names)
     before = [
-        *_unused(source, storages, new.iterators),
+        *unused_variables(source, storages, new.iterators),
         *(line for one in storages for line in one.declaration()),
         *new.declarations,
     ]
@@ -212,7 +202,7 @@ def _block(source: CSource, lines: Iterable[str]) -> str:
 
 def _removals(source: CSource, storages: Sequence[Storage], *, inside: bool) -> list[Edit]:
     """The declarations of the folded arrays go; `inside` says whether those in the region count, too."""
-    doomed = [storage.variable for storage in storages if _is_own(source, storage.variable)]
+    doomed = [storage.variable for storage in storages if is_own(source, storage.variable)]
     edits: list[Edit] = []
     for node in walk(source.region.function.body):
         if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):
@@ -222,65 +212,6 @@ def _removals(source: CSource, storages: Sequence[Storage], *, inside: bool) -> 
             gone = [variable for variable in node.variables if variable in doomed]
             edits += removal(source.text, node, gone, end)
     return edits
-
-
-def _unused(source: CSource, storages: Sequence[Storage], iterators: Sequence[Variable]) -> list[str]:
-    """Mentions of variables that may not be used any more, so that compilers do not complain."""
-    replaced = [storage.variable for storage in storages if not _is_own(source, storage.variable)]
-    folded = {storage.variable for storage in storages}
-    indexing = [
-        node.variable
-        for tree in _sizes_and_subscripts(source, folded)
-        for node in walk(tree)
-        if isinstance(node, Reference)
-        and not node.variable.is_array
-        and not source.region.holds(node.variable.span.start)
-        and node.variable not in _iterators(source)
-    ]
-    elsewhere = {
-        variable
-        for variable, count in _mentions(source.region.function.body).items()
-        if variable not in replaced
-        and count > indexing.count(variable) + _mentions_inside(source, variable, iterators)
-    }
-    lost = [*dict.fromkeys([*replaced, *iterators, *indexing])]
-    return [
-        f"(void){variable.name};"
-        for variable in lost
-        if variable not in elsewhere and variable.storage != "global"
-    ]
-
-
-def _sizes_and_subscripts(source: CSource, folded: Collection[Variable]) -> Iterator[Expression]:
-    for variable in folded:
-        yield from (extent for extent in variable.extents if not isinstance(extent, int | None))
-    for node in source.region.nodes():
-        if isinstance(node, Subscript):
-            access = array_access(node)
-            if access is not None and access[0] in folded and len(access[1]) == access[0].rank:
-                yield from access[1]
-
-
-def _iterators(source: CSource) -> set[Variable]:
-    return {variable for statement in source.statements.values() for variable in statement.iterators}
-
-
-def _mentions(body: Block) -> Counter[Variable]:
-    found = Counter(node.variable for node in walk(body) if isinstance(node, Reference))
-    for node in walk(body):
-        if isinstance(node, Declare):
-            for variable in node.variables:
-                for extent in variable.extents:
-                    if not isinstance(extent, int | None):
-                        found.update(n.variable for n in walk(extent) if isinstance(n, Reference))
-    return found
-
-
-def _mentions_inside(source: CSource, variable: Variable, gone: Collection[Variable]) -> int:
-    """How often the region names a variable that its new text does not name at all."""
-    if variable not in gone:
-        return 0
-    return sum(isinstance(node, Reference) and node.variable is variable for node in source.region.nodes())
 
 
 def _include(text: CText, before: int) -> list[Edit]:

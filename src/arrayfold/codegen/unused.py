@@ -1,0 +1,81 @@
+"""Variables that the new code does not use any more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from arrayfold.c.source import CSource
+from arrayfold.c.tree import Block, Declare, Expression, Reference, Subscript, Variable, array_access, walk
+from arrayfold.codegen.storage import Storage
+
+
+def is_own(source: CSource, variable: Variable) -> bool:
+    """Whether the declaration can go; other arrays stay declared and a new one takes their place."""
+    if variable.storage != "local" or variable.is_pointer:
+        return False
+    return not any(
+        isinstance(node, Reference) and node.variable is variable and not source.region.holds(node.span.start)
+        for node in walk(source.region.function.body)
+    )
+
+
+def unused_variables(
+    source: CSource, storages: Sequence[Storage], iterators: Sequence[Variable]
+) -> list[str]:
+    """Mentions of variables that may not be used any more, so that compilers do not complain."""
+    replaced = [storage.variable for storage in storages if not is_own(source, storage.variable)]
+    folded = {storage.variable for storage in storages}
+    indexing = [
+        node.variable
+        for tree in _sizes_and_subscripts(source, folded)
+        for node in walk(tree)
+        if isinstance(node, Reference)
+        and not node.variable.is_array
+        and not source.region.holds(node.variable.span.start)
+        and node.variable not in _iterators(source)
+    ]
+    elsewhere = {
+        variable
+        for variable, count in _mentions(source.region.function.body).items()
+        if variable not in replaced
+        and count > indexing.count(variable) + _mentions_inside(source, variable, iterators)
+    }
+    lost = [*dict.fromkeys([*replaced, *iterators, *indexing])]
+    return [
+        f"(void){variable.name};"
+        for variable in lost
+        if variable not in elsewhere and variable.storage != "global"
+    ]
+
+
+def _sizes_and_subscripts(source: CSource, folded: Collection[Variable]) -> Iterator[Expression]:
+    for variable in folded:
+        yield from (extent for extent in variable.extents if not isinstance(extent, int | None))
+    for node in source.region.nodes():
+        if isinstance(node, Subscript):
+            access = array_access(node)
+            if access is not None and access[0] in folded and len(access[1]) == access[0].rank:
+                yield from access[1]
+
+
+def _iterators(source: CSource) -> set[Variable]:
+    return {variable for statement in source.statements.values() for variable in statement.iterators}
+
+
+def _mentions(body: Block) -> Counter[Variable]:
+    found = Counter(node.variable for node in walk(body) if isinstance(node, Reference))
+    for node in walk(body):
+        if isinstance(node, Declare):
+            for variable in node.variables:
+                for extent in variable.extents:
+                    if not isinstance(extent, int | None):
+                        found.update(n.variable for n in walk(extent) if isinstance(n, Reference))
+    return found
+
+
+def _mentions_inside(source: CSource, variable: Variable, gone: Collection[Variable]) -> int:
+    """How often the region names a variable that its new text does not name at all."""
+    if variable not in gone:
+        return 0
+    return sum(isinstance(node, Reference) and node.variable is variable for node in source.region.nodes())
