@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Table
 
-from arrayfold.methods import identity, successive_modulo
+from arrayfold.methods import basis, exhaustive, hyperplane, identity, linear, projection, successive_modulo
 from arrayfold.methods.method import Method, Request
 
 METHODS: Table[str, Method] = {
@@ -12,6 +12,11 @@ METHODS: Table[str, Method] = {
     for method in (
         identity.METHOD,
         successive_modulo.METHOD,
+        linear.METHOD,
+        basis.METHOD,
+        hyperplane.METHOD,
+        projection.METHOD,
+        exhaustive.METHOD,
     )
 }
 

@@ -1,0 +1,234 @@
+"""The integer program behind one storage hyperplane (BBC16 §3.4).
+
+Its unknowns are the hyperplane g and an affine bound u.n + w on |g.d| over all differences d. A conflict
+polyhedron is satisfied if g.d >= 1 on all of it, or g.d <= -1 on all of it. Farkas' lemma turns statements
+on all points of a polyhedron into linear constraints on the unknowns. The decision variables of BBC16, two
+a polyhedron, are enumerated by branch and bound; so their products with the bound need no big constant c.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from arrayfold._budget import Budget
+from arrayfold._integer import Vector
+from arrayfold._isl import integer, linear_form, parameter_names, points
+
+_MOST_NODES = 100
+_LARGEST_COEFFICIENT = 32
+
+
+@dataclass(frozen=True, eq=False)
+class ConflictPolyhedron:
+    """A convex set of differences and what it asks of the unknowns.
+
+    differences  { A[d] }           one of the two signs is enough
+    bounding     { [w, u..., g...] }  |g.d| <= u.n + w for all of them
+    positive     { [w, u..., g...] }  g.d >= 1 for all of them
+    negative     { [w, u..., g...] }  g.d <= -1 for all of them
+    """
+
+    differences: isl.BasicSet
+    bounding: isl.BasicSet
+    positive: isl.BasicSet
+    negative: isl.BasicSet
+    constraints: tuple[tuple[str, Vector], ...]
+
+    @staticmethod
+    def of(differences: isl.BasicSet) -> ConflictPolyhedron:
+        """The polyhedron with its constraints; strides are dropped, which errs to the safe side."""
+        constraints = tuple(_farkas(differences.remove_divs()))
+        rank = differences.dim(isl.dim_type.set)
+        width = 1 + differences.dim(isl.dim_type.param) + rank
+        start = width - rank
+        bounding: list[str] = []
+        sides: tuple[list[str], list[str]] = ([], [])
+        for relation, row in constraints:
+            for side, sign in zip(sides, (1, -1), strict=True):
+                signed = (*row[:start], *(sign * entry for entry in row[start:]))
+                bounding.append(f"{_sum(signed, 0)} {relation} 0")
+                side.append(f"{_sum(signed, start)} {relation} {row[0]}")
+        return ConflictPolyhedron(
+            differences,
+            _basic_set(width, bounding),
+            _basic_set(width, sides[0]),
+            _basic_set(width, sides[1]),
+            constraints,
+        )
+
+    def is_satisfied(self, row: Vector) -> bool:
+        """Whether the row has one sign on all of the polyhedron."""
+        return any(self._is_positive([sign * entry for entry in row]) for sign in (1, -1))
+
+    @property
+    def is_satisfiable(self) -> bool:
+        """Whether any row has one sign on all of the polyhedron."""
+        return not self.positive.is_empty()
+
+    def _is_positive(self, row: Sequence[int]) -> bool:
+        for relation, constraint in self.constraints:
+            value = sum(map(operator.mul, constraint[-len(row) :], row)) - constraint[0]
+            if value < 0 or (value and relation == "="):
+                return False
+        return True
+
+
+def _farkas(polyhedron: isl.BasicSet) -> Iterator[tuple[str, Vector]]:
+    """The constraints on (w, u, g) that make w + u.n + g.d >= 0 on the polyhedron.
+
+    polyhedron  [n] -> { A[d] }  not empty, without existential variables
+    """
+    cone = polyhedron.coefficients().remove_redundancies()
+    kinds = (isl.dim_type.set, isl.dim_type.param, isl.dim_type.cst, isl.dim_type.div)
+    width = cone.dim(isl.dim_type.set)
+    for relation, matrix in ((">=", cone.inequalities_matrix(*kinds)), ("=", cone.equalities_matrix(*kinds))):
+        for line in range(matrix.rows()):
+            yield relation, tuple(matrix.get_element_val(line, k).to_python() for k in range(width))
+
+
+def _sum(row: Vector, start: int) -> str:
+    return " + ".join(f"{entry}*x{k}" for k, entry in enumerate(row) if entry and k >= start) or "0"
+
+
+def _basic_set(width: int, constraints: Sequence[str]) -> isl.BasicSet:
+    names = ", ".join(f"x{k}" for k in range(width))
+    return isl.BasicSet(f"{{ [{names}] : {' and '.join(constraints) or 'true'} }}")
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """A row, the polyhedra that it satisfies, and its affine bound at the sizes that are compared."""
+
+    row: Vector
+    satisfied: frozenset[int]
+    reach: int
+
+
+@dataclass(eq=False)
+class HyperplaneProgram:
+    """The rows that satisfy most polyhedra, and have the smallest bound among those."""
+
+    polyhedra: Sequence[ConflictPolyhedron]
+    sizes: Mapping[str, int]
+    budget: Budget
+
+    def __post_init__(self) -> None:
+        some = self.polyhedra[0].differences
+        self.rank = some.dim(isl.dim_type.set)
+        values = [self.sizes[name] for name in parameter_names(isl.Set.from_basic_set(some))]
+        self.bounded = self.polyhedra[0].bounding
+        for polyhedron in self.polyhedra[1:]:
+            self.bounded = self.bounded.intersect(polyhedron.bounding)
+        form = linear_form(self.bounded.get_space(), [1, *values, *[0] * self.rank])
+        ((_, self.bound),) = form.get_pieces()
+        # Where there are no conflicts at these sizes, nothing else keeps the bound from being negative.
+        nonnegative = self.bound.neg().add_constant_val(integer(-1)).neg_basic_set()
+        self.bounded = self.bounded.intersect(nonnegative).remove_redundancies()
+
+    def solve(self, forced: frozenset[int] = frozenset(), limit: int | None = None) -> list[Hyperplane]:
+        """The best rows that satisfy the forced polyhedra and have a bound of at most the limit."""
+        descent = _Descent(self, limit)
+        undecided = tuple(k for k in range(len(self.polyhedra)) if k not in forced)
+        descent.force(self.bounded, tuple(sorted(forced)), undecided, 0)
+        distinct = {hyperplane.row: hyperplane for hyperplane in descent.found}
+        return sorted(distinct.values(), key=lambda hyperplane: _simplicity(hyperplane.row))
+
+    def hyperplanes(self, region: isl.BasicSet, reach: int) -> list[Hyperplane]:
+        """The simplest rows of the region with this bound, those that satisfy most polyhedra first."""
+        found = [
+            Hyperplane(row, frozenset(k for k, p in enumerate(self.polyhedra) if p.is_satisfied(row)), reach)
+            for row in self._rows_within(region, reach)
+        ]
+        return sorted(found, key=lambda hyperplane: -len(hyperplane.satisfied))
+
+    def _rows_within(self, region: isl.BasicSet, reach: int) -> list[Vector]:
+        """The rows of the region with this bound whose largest coefficient is smallest, simplest first."""
+        exact = region.intersect(self.bound.add_constant_val(integer(-reach)).zero_basic_set())
+        unknowns = exact.dim(isl.dim_type.set)
+        rows = isl.Set.from_basic_set(exact).project_out(isl.dim_type.set, 0, unknowns - self.rank)
+        for largest in range(_LARGEST_COEFFICIENT + 1):
+            box = rows
+            for k in range(self.rank):
+                box = box.lower_bound_val(isl.dim_type.set, k, integer(-largest))
+                box = box.upper_bound_val(isl.dim_type.set, k, integer(largest))
+            if not box.is_empty():
+                return sorted({_last_positive(row) for row in points(box)}, key=_simplicity)
+        point = rows.sample_point()
+        entries = (point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(self.rank))
+        return [_last_positive(tuple(entries))]
+
+
+@dataclass(eq=False)
+class _Descent:
+    """Branch and bound over the decisions: which polyhedra are satisfied, and with which sign."""
+
+    program: HyperplaneProgram
+    limit: int | None
+    found: list[Hyperplane] = field(default_factory=list[Hyperplane])
+    nodes: int = 0
+
+    def force(
+        self, region: isl.BasicSet, forced: tuple[int, ...], undecided: tuple[int, ...], decided: int
+    ) -> None:
+        """Both signs for each polyhedron that must be satisfied, then the free decisions."""
+        if not forced:
+            self._branch(region, undecided, decided)
+            return
+        for side in self._sides(forced[0], decided):
+            self.force(region.intersect(side), forced[1:], undecided, decided + 1)
+
+    def _sides(self, k: int, decided: int) -> list[isl.BasicSet]:
+        polyhedron = self.program.polyhedra[k]
+        # Until a sign is fixed, a row and its opposite are the same hyperplane.
+        return [polyhedron.positive, polyhedron.negative] if decided else [polyhedron.positive]
+
+    def _branch(self, region: isl.BasicSet, undecided: tuple[int, ...], decided: int) -> None:
+        """The best row regardless of the undecided polyhedra; then decide on those that it leaves open."""
+        self.program.budget.check("the hyperplane program")
+        self.nodes += 1
+        if self.nodes > _MOST_NODES or region.is_empty():
+            return
+        reach = -region.max_val(self.program.bound.neg()).to_python()
+        if not self._may_improve(decided + len(undecided), reach):
+            return
+        hyperplanes = self.program.hyperplanes(region, reach)
+        for hyperplane in hyperplanes:
+            self._keep(hyperplane)
+        for k in undecided:
+            if k in hyperplanes[0].satisfied:
+                continue
+            if not self._may_improve(decided + len(undecided), reach):
+                return
+            undecided = tuple(other for other in undecided if other != k)
+            for side in self._sides(k, decided):
+                self._branch(region.intersect(side), undecided, decided + 1)
+
+    def _may_improve(self, satisfied: int, reach: int) -> bool:
+        if self.limit is not None and reach > self.limit:
+            return False
+        return not self.found or (satisfied, -reach) > self._rank(self.found[0])
+
+    def _keep(self, hyperplane: Hyperplane) -> None:
+        best = self._rank(self.found[0]) if self.found else (0, 0)
+        if self._rank(hyperplane) > best and hyperplane.satisfied:
+            self.found = []
+        if hyperplane.satisfied and self._rank(hyperplane) >= best:
+            self.found.append(hyperplane)
+
+    @staticmethod
+    def _rank(hyperplane: Hyperplane) -> tuple[int, int]:
+        return len(hyperplane.satisfied), -hyperplane.reach
+
+
+def _simplicity(row: Vector) -> tuple[int, Vector]:
+    return sum(map(abs, row)), tuple(-entry for entry in row)
+
+
+def _last_positive(row: Vector) -> Vector:
+    """The row or its opposite, which is the same hyperplane."""
+    last = next(filter(None, reversed(row)), 1)
+    return row if last > 0 else tuple(-entry for entry in row)

@@ -1,0 +1,202 @@
+"""The rows along which differences are narrowest, one after the other (DIY15 §4.1.1 and §4.1.2).
+
+Each row minimises the width of the differences on which the rows before it vanish. With Farkas' lemma this
+is a small integer program in the coefficients of the row and of the bound on its width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import islpy as isl
+
+from arrayfold._budget import Budget
+from arrayfold._integer import Vector, combine, kernel_frame
+from arrayfold._isl import (
+    coalesced,
+    fresh_names,
+    integer,
+    parameter_names,
+    points,
+    smallest_point,
+    tuple_name,
+)
+from arrayfold.errors import MethodNotApplicable
+from arrayfold.methods.farkas import Measures, bound_forms, width_conditions
+
+_SMALL_ENTRY = 2
+
+
+class NarrowRows:
+    """Rows c1, c2, ..., each the narrowest one on the differences where those before vanish.
+
+    differences  { A[d] }  symmetric, bounded for every value of the parameters
+    context      all parameters of the differences occur in it
+    allowed      linearly independent rows, of which the rows found are integer combinations, as many
+
+    Where the allowed rows can be completed to a unimodular matrix, so can the rows found.
+    """
+
+    def __init__(
+        self, differences: isl.Set, context: isl.Set, allowed: Sequence[Vector], budget: Budget
+    ) -> None:
+        self.differences = differences.intersect_params(context.params()).align_params(context.get_space())
+        self.context = context
+        self.allowed = allowed
+        self.budget = budget
+        self._flat = cache(self._flat_after)
+
+    def find(self, measured: Measures) -> list[Vector]:
+        """The rows for what is to be minimised; see `measures` of the same context."""
+        rows: list[Vector] = []
+        while len(rows) < len(self.allowed):
+            flat = self._flat(tuple(rows))
+            conditions = width_conditions(flat.forms, measured)
+            rows.append(_narrowest(conditions, len(measured.forms), flat.basis, self.allowed))
+        return rows
+
+    def _flat_after(self, rows: tuple[Vector, ...]) -> _Flat:
+        self.budget.check("the search for narrow rows")
+        remaining, basis = self.differences, axes(self.differences.dim(isl.dim_type.set))
+        if rows:
+            before = self._flat(rows[:-1])
+            image = _values(rows[-1], before.basis)
+            inside, _ = kernel_frame([entry // math.gcd(*image) for entry in image])
+            remaining = restrict(before.remaining, inside)
+            basis = [combine(coordinates, before.basis) for coordinates in inside]
+        return _Flat(remaining, basis, bound_forms(remaining, self.context))
+
+
+@dataclass(frozen=True, eq=False)
+class _Flat:
+    """Where some rows vanish: the differences in coordinates of a basis, and what they ask of a row.
+
+    remaining  { [y] }
+    """
+
+    remaining: isl.Set
+    basis: Sequence[Vector]
+    forms: Collection[Vector]
+
+
+def axes(rank: int) -> list[Vector]:
+    """The unit vectors."""
+    return [tuple(int(axis == k) for k in range(rank)) for axis in range(rank)]
+
+
+def restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
+    """{ [z] }: coordinates of the differences that are integer combinations of the basis vectors.
+
+    >>> restrict(isl.Set("{ A[i, j] : -1 <= i <= 1 and -2 <= j <= 2 }"), [(1, 1)])
+    Set("{ [z0] : -1 <= z0 <= 1 }")
+    """
+    names = fresh_names("z", len(basis), parameter_names(differences))
+    images = [
+        " + ".join(f"{vector[axis]}*{name}" for vector, name in zip(basis, names, strict=True)) or "0"
+        for axis in range(differences.dim(isl.dim_type.set))
+    ]
+    cell = f"{tuple_name(differences) or ''}[{', '.join(images)}]"
+    return coalesced(differences.preimage_multi_aff(isl.MultiAff(f"{{ [{', '.join(names)}] -> {cell} }}")))
+
+
+def _narrowest(
+    conditions: Sequence[Vector], count: int, basis: Sequence[Vector], allowed: Sequence[Vector]
+) -> Vector:
+    """The row with the least measures, then with small entries, that does not vanish on the whole basis.
+
+    Its sign does not matter: one program for each basis vector that is the first one on which the row does
+    not vanish (DIY15 §4.1.2).
+    """
+    images = [_values(vector, allowed) for vector in basis]
+    program = _Program(_lines(conditions, count, images, allowed), count, allowed)
+    shift = (0,) * (count + 1)
+    row = program.best_row(
+        ([(-1, *shift, *image)], [(0, *shift, *other) for other in images[:k]])
+        for k, image in enumerate(images)
+    )
+    if row is None:
+        raise MethodNotApplicable(
+            "no row has a bounded width: the differences of conflicting cells are not bounded for every size"
+        )
+    values = _values(row, basis)
+    divisor = math.gcd(*values)
+    if divisor > 1:
+        # A multiple is wider, unless the width is zero; then it would leave the matrix not unimodular.
+        once = [(-value // divisor, *shift, *image) for value, image in zip(values, images, strict=True)]
+        row = program.best_row([([], once)]) or row
+    return row if next(filter(None, row)) > 0 else tuple(-entry for entry in row)
+
+
+def _values(row: Vector, vectors: Sequence[Vector]) -> Vector:
+    return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for vector in vectors)
+
+
+# ---------------------------------------------------------------- the integer program
+
+
+def _lines(
+    conditions: Sequence[Vector], count: int, images: Sequence[Vector], allowed: Sequence[Vector]
+) -> list[Vector]:
+    """Inequalities (constant, measures, largest entry s, factors m of the allowed rows)."""
+    lines = [(0, *condition[:count], 0, *combine(condition[count:], images)) for condition in conditions]
+    for column in zip(*allowed, strict=True):
+        lines += [(0, *[0] * count, 1, *(sign * entry for entry in column)) for sign in (1, -1)]
+    return lines
+
+
+_Case = tuple[Sequence[Vector], Sequence[Vector]]
+
+
+@dataclass(frozen=True)
+class _Program:
+    """Least measures, then the least s with |c| <= s in every entry, for c = sum of m_k times allowed_k."""
+
+    lines: Sequence[Vector]
+    measures: int
+    allowed: Sequence[Vector]
+
+    def best_row(self, cases: Iterable[_Case]) -> Vector | None:
+        """The best row over all cases: more inequalities and equations.
+
+        Among equals the least sum of absolute entries wins, then entries on earlier axes.
+        """
+        best: tuple[Vector, int, list[int], Vector] | None = None
+        for inequalities, equations in cases:
+            solutions = _solutions([*self.lines, *inequalities], equations)
+            if solutions.is_empty():
+                continue
+            point = smallest_point(solutions)
+            least = point[: self.measures + 1]
+            for row in self._equal_rows(solutions, point) if best is None or least <= best[0] else ():
+                found = least, sum(map(abs, row)), [-abs(entry) for entry in row], row
+                best = found if best is None else min(best, found)
+        return None if best is None else best[3]
+
+    def _equal_rows(self, solutions: isl.Set, point: Vector) -> list[Vector]:
+        """The rows with the same measures and largest entry, if that is small; else only this one."""
+        fixed, factors = point[: self.measures + 1], [point[self.measures + 1 :]]
+        if fixed[-1] <= _SMALL_ENTRY:
+            for k, value in enumerate(fixed):
+                solutions = solutions.fix_val(isl.dim_type.set, k, integer(value))
+            factors = [vector[self.measures + 1 :] for vector in points(solutions)]
+        return [combine(vector, self.allowed) for vector in factors]
+
+
+def _solutions(inequalities: Sequence[Vector], equations: Sequence[Vector]) -> isl.Set:
+    """{ [x] : line . (1, x) >= 0 or = 0 }, by matrices: parsing text takes longer than solving."""
+    width = len(inequalities[0])
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, width - 1)
+    kinds = (isl.dim_type.cst, isl.dim_type.set, isl.dim_type.param, isl.dim_type.div)
+    matrices = (_matrix(equations, width), _matrix(inequalities, width))
+    return isl.Set.from_basic_set(isl.BasicSet.from_constraint_matrices(space, *matrices, *kinds))
+
+
+def _matrix(lines: Sequence[Vector], width: int) -> isl.Mat:
+    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(lines), width)
+    for j, line in enumerate(lines):
+        for k, entry in enumerate(line):
+            matrix = matrix.set_element_val(j, k, integer(entry))
+    return matrix

@@ -1,0 +1,287 @@
+"""Projection along as many independent vectors as possible (Quilleré and Rajopadhye 2000; DIY15 §6).
+
+Cells that are a multiple of a projection vector apart never conflict, so the array can be collapsed along it,
+and it loses a dimension. A vector whose short multiples conflict, but none beyond a fixed number, still
+collapses the array up to a constant modulus. The rows of the mapping vanish on the projection vectors; their
+moduli come from successive modulo.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import islpy as isl
+
+from arrayfold._integer import Vector, kernel_frame
+from arrayfold._isl import fix_parameters, image, linear_form, points
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import exceeding
+from arrayfold.mapping import Mapping
+from arrayfold.methods.method import Method, Request
+
+_KEPT = 3
+_BREADTH = 2
+_MOST_POINTS = 1000
+
+# Largest entry of vectors and rows, by the rank of the array and the number of entries other than zero;
+# beyond these ranks only the axes are tried.
+_LARGEST_ENTRY = {1: {1: 1}, 2: {1: 1, 2: 5}, 3: {1: 1, 2: 3, 3: 2}, 4: {1: 1, 2: 2, 3: 1, 4: 1}}
+
+
+def find_projection(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+    """The smallest mappings among those with the largest number of projection vectors."""
+    if conflicts.differences.is_empty():
+        return [Mapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
+    search = _Projections(conflicts, request)
+    spaces = search.largest_spaces()
+    if not spaces:
+        raise MethodNotApplicable(search.refusal())
+    folds: list[_Fold] = []
+    try:
+        for space in spaces:
+            folds.append(search.fold(space))  # noqa: PERF401  what was found before the budget ends counts
+    except BudgetExceeded:
+        if not folds:
+            raise
+    best = sorted(folds, key=lambda fold: fold.size)[:_KEPT]
+    return sorted(
+        (_with_formulas(conflicts, fold) for fold in best), key=lambda found: request.rank(found.size)
+    )
+
+
+@dataclass(frozen=True)
+class _Space:
+    """A subspace along which the array collapses: short vectors in it, and rows that vanish on it."""
+
+    vectors: tuple[Vector, ...]
+    rows: tuple[Vector, ...]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Rows that vanish on the projected space, and rows with constant moduli that matter within it.
+
+    size  the number of cells at the sizes where sizes are compared
+    """
+
+    space: _Space
+    outer: tuple[Vector, ...]
+    inner: tuple[tuple[Vector, int], ...]
+    size: int
+
+
+class _Projections:
+    """The search for projected spaces and for the rows that go with them.
+
+    differences  { A[d] }  symmetric, without zero
+    here         { A[d] }  the same at the sizes where sizes are compared, without parameters
+    """
+
+    def __init__(self, conflicts: Conflicts, request: Request) -> None:
+        self.budget = request.budget
+        self.rank = conflicts.array.rank
+        self.differences = conflicts.differences.intersect_params(conflicts.context)
+        here = self.differences.intersect_params(fix_parameters(request.sizes))
+        self.here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
+        self.grows = not _is_short(conflicts.cells.intersect_params(conflicts.context))
+        self.directions = _directions(self.rank)
+        self.orthogonal = {p: {q for q in self.directions if not _dot(p, q)} for p in self.directions}
+        self.form = cache(self._form)
+        self.restricted = cache(self._restricted)
+        self.width = cache(self._width)
+
+    # ------------------------------------------------------------ projection vectors
+
+    def largest_spaces(self) -> list[_Space]:
+        """All spaces of the largest dimension along which the array collapses; none if there is no vector."""
+        good = {p for p in self.directions if self._collapses(kernel_frame(p)[0])}
+        for count in range(self.rank):
+            if found := list(self._spaces(count, good)):
+                return found
+        return []
+
+    def _spaces(self, count: int, good: set[Vector]) -> Iterator[_Space]:
+        """The spaces on which so many independent rows vanish."""
+        if count == self.rank - 1:
+            for p in self._in_order(good):
+                yield _Space((p,), self._in_order({*self.orthogonal[p], *kernel_frame(p)[0]}))
+            return
+        seen: set[frozenset[Vector]] = set()
+        for rows in itertools.combinations(self.directions, count):
+            self.budget.check("projection vectors")
+            vectors = frozenset(self.directions).intersection(*(self.orthogonal[row] for row in rows))
+            if vectors in seen or len(vectors) < self.rank - count or not vectors <= good:
+                continue
+            seen.add(vectors)
+            if self._collapses(rows):
+                complement = set(self.directions).intersection(*(self.orthogonal[p] for p in vectors))
+                yield _Space(self._in_order(vectors), self._in_order(complement))
+
+    def _in_order(self, vectors: Collection[Vector]) -> tuple[Vector, ...]:
+        return tuple(sorted(vectors, key=_simplicity))
+
+    def _collapses(self, rows: Sequence[Vector]) -> bool:
+        """Whether conflicting cells never differ by a vector of the space, or only by short ones.
+
+        In an array of a fixed size all vectors are short, so there none may be a difference.
+        """
+        along = _within(self.differences, rows)
+        return along.is_empty() or (self.grows and _is_short(along))
+
+    def refusal(self) -> str:
+        """Why there is no projection vector."""
+        largest = _LARGEST_ENTRY.get(self.rank)
+        tried = f"vectors with entries up to {max(largest.values())}" if largest else "the axes"
+        apart = (
+            "cells conflict however far apart" if self.grows else "cells of this fixed-size array conflict"
+        )
+        return f"no projection vector among {tried}: {apart} along each of them"
+
+    # ------------------------------------------------------------ rows
+
+    def fold(self, space: _Space) -> _Fold:
+        """Successive modulo along rows that vanish on the space, then within the space."""
+        size, outer = min(self._outer(space.rows, (), 1), key=lambda item: item[0])
+        inner = self._inner(_within(self.differences, space.rows))
+        return _Fold(space, outer, inner, size * math.prod(modulus for _, modulus in inner))
+
+    def _outer(
+        self, rows: Sequence[Vector], chosen: tuple[Vector, ...], size: int
+    ) -> Iterator[tuple[int, tuple[Vector, ...]]]:
+        """Orders of rows, and the product of their moduli at the sizes asked for; few rows a step."""
+        self.budget.check("rows of a projection")
+        widths = [(self.width(frozenset(chosen), row), k) for k, row in enumerate(rows)]
+        moving = sorted(item for item in widths if item[0] > 0)
+        if not moving:
+            yield size, chosen
+        for width, k in moving[:_BREADTH]:
+            yield from self._outer(rows, (*chosen, rows[k]), size * (width + 1))
+
+    def _inner(self, along: isl.Set) -> tuple[tuple[Vector, int], ...]:
+        """Rows with constant moduli for the differences in the space, all parameter values together."""
+        vectors = along.project_out(isl.dim_type.param, 0, along.dim(isl.dim_type.param))
+        if int(str(vectors.count_val())) <= _MOST_POINTS:
+            half = sorted(point for point in points(vectors) if next(filter(None, point)) > 0)
+            return _separate(self.directions, half)
+        found: list[tuple[Vector, int]] = []
+        for k in range(self.rank):
+            if not vectors.is_empty():
+                found.append((_axis(self.rank, k), 1 + vectors.dim_max_val(k).to_python()))
+                vectors = vectors.fix_val(isl.dim_type.set, k, isl.Val(0))
+        return tuple(found)
+
+    def _form(self, row: Vector) -> isl.Aff:
+        ((_, form),) = linear_form(self.here.get_space(), row).get_pieces()
+        return form
+
+    def _restricted(self, chosen: frozenset[Vector]) -> isl.Set:
+        if not chosen:
+            return self.here
+        *others, newest = self._in_order(chosen)
+        return self.restricted(frozenset(others)).intersect(_zeros(self.here.get_space(), newest))
+
+    def _width(self, chosen: frozenset[Vector], row: Vector) -> int:
+        remaining = self.restricted(chosen)
+        if row in chosen or remaining.is_empty():
+            return 0
+        return remaining.max_val(self.form(row)).to_python()
+
+
+def _directions(rank: int) -> list[Vector]:
+    """Primitive vectors up to sign, the simplest first."""
+    largest = _LARGEST_ENTRY.get(rank)
+    if largest is None:
+        return [_axis(rank, k) for k in range(rank)]
+    most = max(largest.values())
+    everything = itertools.product(range(-most, most + 1), repeat=rank)
+    primitive = (row for row in everything if math.gcd(*row) == 1 and next(filter(None, row)) > 0)
+    simple = (row for row in primitive if max(map(abs, row)) <= largest[sum(map(bool, row))])
+    return sorted(simple, key=_simplicity)
+
+
+def _axis(rank: int, position: int) -> Vector:
+    return tuple(int(k == position) for k in range(rank))
+
+
+def _simplicity(vector: Vector) -> tuple[int, Vector]:
+    return sum(map(abs, vector)), vector
+
+
+def _dot(left: Vector, right: Vector) -> int:
+    return sum(a * b for a, b in zip(left, right, strict=True))
+
+
+def _within(differences: isl.Set, rows: Sequence[Vector]) -> isl.Set:
+    """The differences on which all rows vanish."""
+    for row in rows:
+        differences = differences.intersect(_zeros(differences.get_space(), row))
+    return differences
+
+
+def _zeros(space: isl.Space, row: Vector) -> isl.Set:
+    return linear_form(space, row).zero_set()
+
+
+def _is_short(vectors: isl.Set) -> bool:
+    """Whether the coordinates are bounded by numbers, for all parameter values together."""
+    return vectors.is_empty() or all(
+        bound.is_int()
+        for k in range(vectors.dim(isl.dim_type.set))
+        for bound in (vectors.dim_min_val(k), vectors.dim_max_val(k))
+    )
+
+
+def _separate(directions: Sequence[Vector], remaining: Sequence[Vector]) -> tuple[tuple[Vector, int], ...]:
+    """Rows with constant moduli that tell finitely many differences from zero, of a small product.
+
+    Either one row tells all of them apart, with the smallest modulus that divides none of its values; or its
+    modulus exceeds the values, and other rows follow for the differences on which it vanishes.
+    """
+    if not remaining:
+        return ()
+    values = {row: {abs(_dot(row, point)) for point in remaining} for row in directions}
+    whole = [row for row in directions if 0 not in values[row]]
+    narrow = sorted((row for row in directions if any(values[row])), key=lambda row: max(values[row]))
+    found: list[tuple[tuple[Vector, int], ...]] = [
+        ((row, _smallest_divisor_of_none(values[row])),) for row in whole
+    ]
+    for row in narrow[:_BREADTH]:
+        left = [point for point in remaining if not _dot(row, point)]
+        found.append(((row, max(values[row]) + 1), *_separate(directions, left)))
+    return min(found, key=lambda rows: math.prod(modulus for _, modulus in rows))
+
+
+def _smallest_divisor_of_none(values: Collection[int]) -> int:
+    return next(m for m in itertools.count(2) if all(value % m for value in values))
+
+
+def _with_formulas(conflicts: Conflicts, fold: _Fold) -> Mapping:
+    """The rows with moduli for all parameter values; more rows where differences of other sizes need them."""
+    remaining = conflicts.differences
+    rows: list[Vector] = []
+    moduli: list[Formula] = []
+    for row in (*fold.outer, *fold.space.rows):
+        zeros = _zeros(remaining.get_space(), row)
+        if not remaining.is_subset(zeros):
+            rows.append(row)
+            moduli.append(
+                exceeding(image(remaining, linear_form(remaining.get_space(), row)), conflicts.context)
+            )
+            remaining = remaining.intersect(zeros).coalesce()
+    rows += [row for row, _ in fold.inner]
+    moduli += [Formula.constant(modulus) for _, modulus in fold.inner]
+    return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+
+
+METHOD = Method(
+    "projection",
+    "collapse along as many independent vectors as possible",
+    "Quilleré and Rajopadhye 2000; DIY15 §6",
+    find_projection,
+)
