@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from flint import fmpz_mat
+from flint import fmpq_poly, fmpz_mat, nmod_mat
 
 Vector = tuple[int, ...]
 
@@ -38,6 +39,48 @@ def is_onto(rows: Sequence[Sequence[int]]) -> bool:
     """
     diagonal = _table(fmpz_mat([list(row) for row in rows]).snf())
     return all(abs(line[k]) == 1 if k < len(line) else False for k, line in enumerate(diagonal))
+
+
+def common_divisors_divide(polynomials: Sequence[Sequence[int]]) -> int | None:
+    """A number that every common divisor of the values divides, at whatever integer; None if there is none.
+
+    polynomials  coefficients from the constant on
+
+    >>> common_divisors_divide([[0, 4], [1, 4, 20]]), common_divisors_divide([[0, 2], [0, 0, 3]])
+    (1, None)
+    """
+    total = fmpq_poly([])
+    scale = 1
+    for coefficients in polynomials:
+        divisor, left, right = total.xgcd(fmpq_poly(list(coefficients)))
+        scale *= math.lcm(int(left.denom()), int(right.denom()))
+        total = divisor
+    return scale if total.degree() == 0 else None
+
+
+def rank_modulo(rows: Sequence[Sequence[int]], prime: int) -> int:
+    """The rank of integer rows over the field of a prime number of elements.
+
+    >>> rank_modulo([[1, 3], [2, 6]], 5), rank_modulo([[1, 3], [2, 1]], 5), rank_modulo([[1, 3], [2, 0]], 5)
+    (1, 1, 2)
+    """
+    return int(
+        nmod_mat(len(rows), len(rows[0]), [entry % prime for row in rows for entry in row], prime).rank()
+    )
+
+
+def same_lattice(first: Sequence[Vector], second: Sequence[Vector]) -> bool:
+    """Whether two bases generate the same lattice.
+
+    >>> same_lattice([(2, 0), (0, 2)], [(2, 2), (0, -2)])
+    True
+    """
+    return fmpz_mat([list(v) for v in first]).hnf() == fmpz_mat([list(v) for v in second]).hnf()
+
+
+def reduced_basis(vectors: Sequence[Vector]) -> list[Vector]:
+    """A basis of the same lattice with short vectors."""
+    return [tuple(vector) for vector in _reduce([list(vector) for vector in vectors])]
 
 
 def reduced_kernel(rows: Sequence[Sequence[int]], moduli: Sequence[int]) -> list[Vector]:

@@ -285,6 +285,12 @@ def coalesced(item: _Joinable) -> _Joinable:
         return item
 
 
+def joined(vectors: isl.Set) -> isl.Set:
+    """The same with fewer pieces, unless it has strides: isl may crash on joining pieces with strides."""
+    strided = any(basic.dim(isl.dim_type.div) for basic in vectors.get_basic_sets())
+    return vectors if strided else coalesced(vectors)
+
+
 def coalesced_if_few(item: isl.Map) -> isl.Map:
     """The same with fewer pieces, unless there are so many that looking for pairs to join takes seconds."""
     return coalesced(item) if item.n_basic_map() <= _MOST_PIECES else item

@@ -75,6 +75,29 @@ class Conflicts:
         )
 
 
+def in_residue_class(conflicts: Conflicts, name: str, modulus: int, residue: int, new_name: str) -> Conflicts:
+    """The conflicts for the values modulus * new_name + residue of one parameter, in the new parameter.
+
+    Moments are left out: nothing that is asked of a residue class needs them.
+    """
+    line = isl.Set(f"[{name}, {new_name}] -> {{ : {name} = {modulus} * {new_name} + {residue} }}")
+
+    def renamed(cells: isl.Set) -> isl.Set:
+        here = cells.intersect_params(line)
+        return here.project_out(isl.dim_type.param, here.find_dim_by_name(isl.dim_type.param, name), 1)
+
+    array = Array(conflicts.array.name, conflicts.array.dimensions, renamed(conflicts.array.cells))
+    return Conflicts(
+        array,
+        coalesced(renamed(conflicts.context)),
+        renamed(conflicts.cells),
+        None,
+        coalesced(renamed(conflicts.differences)),
+        None,
+        conflicts.notes,
+    )
+
+
 def conflicts_from_pairs(
     array: Array,
     context: isl.Set,

@@ -11,6 +11,7 @@ from typing import Literal
 from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.cases import Case, find_cases
 from arrayfold.choose import choose
 from arrayfold.codegen import FoldedRegion, StorageFold, write_c
 from arrayfold.conflicts import Conflicts
@@ -38,6 +39,7 @@ class FoldedArray:
     conflicts: Conflicts
     seconds: float
     params: Mapping[str, int]
+    cases: tuple[Case, ...] = ()
 
     @property
     def size(self) -> Formula:
@@ -276,8 +278,13 @@ def _fold_one(
     bound = find_lower_bound(conflicts, budget)
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
+    cases: tuple[Case, ...] = ()
+    if method == "auto" and not power_of_two:
+        progress(f"{name}: cases")
+        cases = find_cases(conflicts, request, best.mapping.size, bound)
+    seconds = time.perf_counter() - start
     return FoldedArray(
-        name, best.method, best.mapping, best.verdict, bound, conflicts, time.perf_counter() - start, params
+        name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
 
 

@@ -25,7 +25,7 @@ from fractions import Fraction
 
 import islpy as isl
 
-from arrayfold._integer import Vector, is_onto, reduced_kernel
+from arrayfold._integer import Vector, common_divisors_divide, is_onto, rank_modulo, reduced_kernel
 from arrayfold._isl import fresh_names, image, linear_form, parameter_minima
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
@@ -70,13 +70,87 @@ def check_lattice(conflicts: Conflicts, mapping: Mapping) -> LatticeVerdict | No
 
 
 def _reaches_all_addresses(mapping: Mapping) -> bool:
-    """One row with an entry ±1, or constant rows that map onto all integer vectors."""
+    """One row with an entry ±1, constant rows that map onto all integer vectors, or prime by prime."""
     rows = mapping.matrix
-    if len(rows) == 1:
-        return any(entry in (Formula.constant(1), Formula.constant(-1)) for entry in rows[0])
-    if not all(entry.is_constant for row in rows for entry in row):
+    if len(rows) == 1 and any(entry in (Formula.constant(1), Formula.constant(-1)) for entry in rows[0]):
+        return True
+    if all(entry.is_constant for row in rows for entry in row) and is_onto(
+        [[int(entry.as_number()) for entry in row] for row in rows]
+    ):
+        return True
+    return _is_onto_modulo_primes(mapping)
+
+
+def _is_onto_modulo_primes(mapping: Mapping) -> bool:
+    """Rows reach every address iff for each prime those whose modulus it divides are independent modulo it.
+
+    One row may have a modulus that is no number. Common divisors of that row and its modulus divide a number
+    D, by polynomials u with u . row + v modulus = D; so only primes of D and of the other moduli need a look,
+    each at its finitely many residues of the parameter.
+    """
+    names = {name for f in (*itertools.chain(*mapping.matrix), *mapping.moduli) for name in f.names()}
+    moving = [k for k, modulus in enumerate(mapping.moduli) if not modulus.is_constant]
+    if len(names) > 1 or len(moving) > 1:
         return False
-    return is_onto([[int(entry.as_number()) for entry in row] for row in rows])
+    name = next(iter(names), "")
+    rows = [[_whole_coefficients(entry, name) for entry in row] for row in mapping.matrix]
+    moduli = [_whole_coefficients(modulus, name) for modulus in mapping.moduli]
+    numbers = [int(modulus.as_number()) for modulus in mapping.moduli if modulus.is_constant]
+    if None in moduli or any(None in row for row in rows):
+        return False
+    for k in moving:
+        divisor = common_divisors_divide([c for c in (*rows[k], moduli[k]) if c])
+        if divisor is None:
+            return False
+        numbers.append(divisor)
+    return all(
+        _are_independent(rows, moduli, prime, residue)
+        for prime in _primes(math.prod(numbers))
+        for residue in range(prime)
+    )
+
+
+def _are_independent(
+    rows: Sequence[Sequence[Sequence[int] | None]],
+    moduli: Sequence[Sequence[int] | None],
+    prime: int,
+    residue: int,
+) -> bool:
+    active = [
+        [_value(entry, residue) for entry in row]
+        for row, modulus in zip(rows, moduli, strict=True)
+        if _value(modulus, residue) % prime == 0
+    ]
+    return not active or rank_modulo(active, prime) == len(active)
+
+
+def _value(coefficients: Sequence[int] | None, at: int) -> int:
+    assert coefficients is not None
+    return sum(c * at**power for power, c in enumerate(coefficients))
+
+
+def _whole_coefficients(formula: Formula, name: str) -> list[int] | None:
+    found = _coefficients(formula, name)
+    if found is None or any(coefficient.denominator != 1 for coefficient in found):
+        return None
+    return [int(coefficient) for coefficient in found]
+
+
+def _primes(number: int) -> list[int]:
+    """The primes that divide a number.
+
+    >>> _primes(12)
+    [2, 3]
+    """
+    found: list[int] = []
+    candidate = 2
+    while candidate * candidate <= number:
+        if number % candidate == 0:
+            found.append(candidate)
+            while number % candidate == 0:
+                number //= candidate
+        candidate += 1
+    return [*found, number] if number > 1 else found
 
 
 def _guess_basis(mapping: Mapping, low: Values[str, int]) -> Matrix | None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Table
 
-from arrayfold.methods import basis, exhaustive, hyperplane, identity, linear, projection, successive_modulo
+from arrayfold.methods import (
+    basis,
+    combined,
+    exhaustive,
+    hyperplane,
+    identity,
+    lattice,
+    linear,
+    projection,
+    successive_modulo,
+)
 from arrayfold.methods.method import Method, Request
 
 METHODS: Table[str, Method] = {
@@ -14,6 +24,8 @@ METHODS: Table[str, Method] = {
         successive_modulo.METHOD,
         linear.METHOD,
         basis.METHOD,
+        lattice.METHOD,
+        combined.METHOD,
         hyperplane.METHOD,
         projection.METHOD,
         exhaustive.METHOD,

@@ -25,13 +25,13 @@ from arrayfold._isl import (
     points,
     smallest_parameters,
 )
+from arrayfold._smith_form import smith_rows
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
 from arrayfold.methods.method import Method, Request
-from arrayfold._smith_form import smith_rows
 
 _MOST_DIMENSIONS = 4
 _MOST_DIFFERENCES = 20_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arrayfold.cases import Case
 from arrayfold.check import Checked
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray
@@ -58,7 +59,7 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
         "proved": True,
         "optimal": array.is_optimal,
         "seconds": round(array.seconds, 6),
-        "cases": [],
+        "cases": [_case(case, array) for case in array.cases],
     }
     if array.lower_bound.when is not None:
         data["lower_bound_when"] = str(array.lower_bound.when)
@@ -70,6 +71,20 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
             "lower_bound": array.lower_bound.at(array.params),
         }
     return data
+
+
+def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
+    return {
+        "when": str(case.when),
+        "name": array.name,
+        "method": "auto",
+        **_mapping(case.mapping),
+        "size": str(case.size),
+        "original_size": str(array.original_size),
+        "lower_bound": _formula(array.lower_bound.formula),
+        "proved": True,
+        "optimal": array.lower_bound.formula == case.size,
+    }
 
 
 def _mapping(mapping: Mapping) -> dict[str, Any]:

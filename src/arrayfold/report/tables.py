@@ -75,6 +75,9 @@ def _notes(result: FoldResult) -> list[str]:
     notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
     for array in result.arrays:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
+        for case in array.cases:
+            minimal = ", minimal" if array.lower_bound.formula == case.size else ""
+            notes.append(f"case {case.when}: {case.mapping}, {case.size} cells (proved{minimal})")
         if array.lower_bound.when is not None:
             notes.append(f"note: {array.name}: the lower bound was shown for {array.lower_bound.when}")
     return notes

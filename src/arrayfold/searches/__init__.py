@@ -5,9 +5,9 @@ A search takes the conflicts, the request, and the best size so far.
 
 from __future__ import annotations
 
-from arrayfold.searches.polynomial_row import search_polynomial_row
+from arrayfold.searches.fitted_lattice import search_fitted_lattice
 from arrayfold.searches.small_rows import search_small_rows
 
-SEARCHES = (search_small_rows, search_polynomial_row)
+SEARCHES = (search_small_rows, search_fitted_lattice)
 
 __all__ = ["SEARCHES"]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import fix_parameters, image, linear_form
+from arrayfold._isl import fix_parameters, image, joined, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
 from arrayfold.formula import Formula
@@ -103,7 +103,7 @@ def _restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
     ]
     tuple_name = differences.get_tuple_name() or ""
     lattice = isl.Map(f"{{ {tuple_name}[{', '.join(names)}] -> {tuple_name}[{', '.join(images)}] }}")
-    return differences.apply(lattice.reverse()).coalesce()
+    return joined(differences.apply(lattice.reverse()))
 
 
 def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> StorageMapping:
