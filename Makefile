@@ -20,8 +20,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 
-bench: $(READY)  ## analysis time per example and stage, reading time per C file
+bench: $(READY)  ## analysis time per example and stage, time per method and array, reading time per C file
 	$(BIN)/python benchmarks/analysis.py
+	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/extraction.py
 
 docs: $(READY)  ## the documentation site at http://localhost:8000

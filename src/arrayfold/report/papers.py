@@ -101,7 +101,10 @@ def _of_program(row: ReproducedRow) -> tuple[str, str, str]:
     if row.auto is None:
         return "", "", ""
     bound = row.lower_bound.formula if row.lower_bound else None
-    return _size(row.auto), "unknown" if bound is None else str(bound), "yes" if row.is_minimal else "no"
+    sizes = dict.fromkeys(str(case.size) for case in row.cases)
+    auto = f"{_size(row.auto)}, by cases {', '.join(sizes)}" if sizes else _size(row.auto)
+    minimal = "yes" if row.is_minimal else "by cases" if row.is_minimal_by_cases else "no"
+    return auto, "unknown" if bound is None else str(bound), minimal
 
 
 def _size(found: Candidate | None) -> str:
@@ -161,8 +164,13 @@ def _row_data(row: ReproducedRow) -> dict[str, Any]:
         "remark": printed.remark or None,
         "methods": [_candidate_data(method, found) for method, found in row.ours],
         "auto": _candidate_data("auto", row.auto) if row.auto else None,
+        "cases": [
+            {"when": str(case.when), "mapping": str(case.mapping), "size": str(case.size)}
+            for case in row.cases
+        ],
         "lower_bound": _formula(row.lower_bound.formula if row.lower_bound else None),
         "optimal": row.is_minimal,
+        "optimal_by_cases": row.is_minimal_by_cases,
     }
 
 
