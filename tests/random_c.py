@@ -702,8 +702,9 @@ def draw_function(draw: st.DrawFn, features: Features) -> RandomC:
         for kind, name, brackets in parameters
     ]
     returns = draw(st.sampled_from(["double", "void"]))
-    before = declarations(draw, skeleton, features)
-    after = [f"sum += {name};" for name in skeleton.iterators] if features.iterators_after else []
+    are_read = features.iterators_after and draw(st.integers(0, 5)) == 0
+    before = declarations(draw, skeleton, are_read)
+    after = [f"sum += {name};" for name in skeleton.iterators if are_read]
     after += ["return sum;"] if returns == "double" else [f"out{'[0]' * skeleton.outputs[0].rank} += sum;"]
     inside = ["#pragma scop", *indented(region), "#pragma endscop"]
     if draw(st.integers(0, 5)) == 0:
@@ -727,10 +728,10 @@ def lengths(array: Array) -> str:
     return "".join(f"[{form.text()}]" for form in array.lengths)
 
 
-def declarations(draw: st.DrawFn, skeleton: Skeleton, features: Features) -> list[str]:
+def declarations(draw: st.DrawFn, skeleton: Skeleton, are_read: bool) -> list[str]:
     lines = ["double sum = 0;"]
     for name, kind in skeleton.iterators.items():
-        lines.append(f"{kind} {name} = 0;" if features.iterators_after else f"{kind} {name};")
+        lines.append(f"{kind} {name} = 0;" if are_read else f"{kind} {name};")
     for number, array in enumerate(skeleton.temporaries):
         declarator = array.name + lengths(array)
         place = draw(st.integers(0, 4))

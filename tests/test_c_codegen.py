@@ -274,6 +274,45 @@ void f(long N, double in[restrict N + 2], double out[restrict N + 2])
 #pragma endscop
 }
 """,
+    # So does one that stands for an expression of a long or an unsigned size.
+    "iterator-equals-long-expression": """\
+void f(long N, double in[restrict N], double out[restrict N])
+{
+#pragma scop
+  for (int i = N - 1; i < N; i++)
+    out[i] = in[i] + (i - 15) % 3u;
+#pragma endscop
+}
+""",
+    "iterator-equals-unsigned-expression": """\
+void f(unsigned N, double in[restrict N], double out[restrict N])
+{
+#pragma scop
+  for (int i = N - 1; i < (int)N; i++)
+    out[i] = in[i] + (i - 15) % 3u;
+#pragma endscop
+}
+""",
+    "iterator-equals-zero": """\
+void f(unsigned N, double in[restrict N], double out[restrict N])
+{
+#pragma scop
+  for (unsigned i = 0; i < 1; i++)
+    out[i] = in[i] + (N >= i);
+#pragma endscop
+}
+""",
+    "region-that-never-runs": HEAD
+    + """{
+  double tmp[N];
+#pragma scop
+  for (int i = 5; i < 3; i++) {
+    tmp[i] = in[i];
+    out[i] = tmp[i];
+  }
+#pragma endscop
+}
+""",
     "line-comment-in-subscript": """\
 void f(int N, double in[restrict N + 2], double out[restrict N])
 {
@@ -489,6 +528,11 @@ def test_condition_keeps_its_time_when_loops_are_fused() -> None:
 }}
 """
     check(code, order={"fuse": True})
+
+
+@pytest.mark.parametrize("order", [{"fuse": True}, {"parallel": True}])
+def test_region_that_never_runs_in_another_order(order: dict[str, Any]) -> None:
+    check(FILES["region-that-never-runs"], order=order)
 
 
 @pytest.mark.parametrize("loops", ["keep", "generate"])

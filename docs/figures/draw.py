@@ -6,6 +6,7 @@ from pathlib import Path
 
 import arrayfold as af
 from arrayfold._isl import fix_parameters, points
+from arrayfold.choose import ask
 from arrayfold.fold import Analysis
 from arrayfold.methods import METHODS, Request
 
@@ -83,9 +84,51 @@ def draw_differences(file: str, name: str, params: dict[str, int], title: str) -
     return svg(left + 300, 66 + side * small, parts)
 
 
+# method -> example, array, size: a set of differences on which the method shows what it does
+LATTICES = {
+    "linear": ("blur-interleaved", "blurx", {"N": 6}),
+    "basis": ("diagonal", "A", {"n": 6}),
+    "lattice": ("reverse-l", "A", {"N": 6}),
+    "combined": ("produce-consume", "A", {"N": 6}),
+    "hyperplane": ("parallelogram-tile", "A", {"B": 5}),
+    "projection": ("unsharp-tiled", "A", {"B": 6}),
+    "exhaustive": ("hexagon-tile", "A", {"B": 4}),
+}
+
+
+def draw_lattice(method: str, file: str, name: str, params: dict[str, int]) -> str:
+    """The differences of conflicting cells, and the vectors between cells that share an address."""
+    conflicts = Analysis.of(af.read(f"examples/{file}.toml")).conflicts(name)
+    at_size = conflicts.at(params)
+    problem = at_size if method == "exhaustive" else conflicts
+    mapping = ask(method, problem, Request.of(problem, params if method != "exhaustive" else {})).mapping
+    assert mapping is not None
+    here = set(points(at_size.differences))
+    origin = mapping.address((0, 0), params)
+    reach = max(max(abs(a), abs(b)) for a, b in here) + 2
+    small = 14
+    sizes = ", ".join(f"{key} = {value}" for key, value in params.items())
+    parts = [text(20, 22, f"{file}, {sizes}: {mapping}".replace(">", "&gt;"))]
+    for a in range(-reach, reach + 1):
+        for b in range(-reach, reach + 1):
+            x, y = 20 + (b + reach) * small, 34 + (a + reach) * small
+            shares = mapping.address((a, b), params) == origin
+            colour = "#4c78a8" if (a, b) in here else "#f58518" if shares else "none"
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{small - 2}" height="{small - 2}" rx="2" fill="{colour}" '
+                'stroke="#bbb" stroke-width="0.7"/>'
+            )
+    bottom = 34 + (2 * reach + 1) * small
+    first, second = conflicts.array.dimensions
+    parts.append(text(20, bottom + 18, f"down: difference in {first}, across: difference in {second}"))
+    parts.append(text(20, bottom + 36, "blue: conflicting, orange: sharing an address; no square is both"))
+    return svg(max(520, 40 + (2 * reach + 1) * small), bottom + 50, parts)
+
+
 def figures() -> dict[str, str]:
     """All figures by file name."""
     return {
+        **{f"{method}.svg": draw_lattice(method, *example) for method, example in LATTICES.items()},
         "fold.svg": draw_fold(),
         "successive-modulo.svg": draw_differences(
             "examples/diamond-tile.toml",
