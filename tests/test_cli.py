@@ -13,6 +13,7 @@ import pytest
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
+from arrayfold.methods import METHODS
 from arrayfold.program import Program
 from command import run
 
@@ -85,8 +86,9 @@ def test_fold_table(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 def test_compare(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     data = run_json(monkeypatch, capsys, "compare", str(path))
     for array in data["arrays"]:
-        assert [entry["method"] for entry in array["methods"]] == ["identity", "successive-modulo", "auto"]
-        assert all(entry["proved"] for entry in array["methods"])
+        assert [entry["method"] for entry in array["methods"]] == [*METHODS, "auto"]
+        proved = {entry["method"] for entry in array["methods"] if entry["proved"]}
+        assert {"identity", "successive-modulo", "basis", "lattice", "combined", "auto"} <= proved
     assert run(monkeypatch, "compare", str(path), *sizes(path)) == 0
     assert "successive-modulo" in capsys.readouterr().out
 

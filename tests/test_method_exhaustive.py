@@ -10,6 +10,7 @@ import pytest
 from flint import fmpz_mat
 
 from arrayfold._budget import Budget
+from arrayfold._smith_form import smith_rows
 from arrayfold.choose import Candidate, _smallest_proved
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
@@ -28,7 +29,6 @@ from arrayfold.methods.exhaustive import (
     smallest_lattices,
 )
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
-from arrayfold._smith_form import smith_rows
 from reference import is_valid
 from test_paper_programs import pairs_at
 

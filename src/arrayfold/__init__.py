@@ -3,7 +3,7 @@
 >>> import arrayfold as af
 >>> result = af.fold(af.read("examples/blur-interleaved.toml"), params={"N": 1024})
 >>> print(result["blurx"].mapping)
-blurx[y, x] -> [(y - 2*x) mod (2*N + 1)]
+blurx[y, x] -> [(N*y + x) mod (2*N + 1)]
 >>> result["blurx"].size, result["blurx"].lower_bound.formula
 (2*N + 1, 2*N + 1)
 """

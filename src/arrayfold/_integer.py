@@ -47,7 +47,7 @@ def common_divisors_divide(polynomials: Sequence[Sequence[int]]) -> int | None:
     polynomials  coefficients from the constant on
 
     >>> common_divisors_divide([[0, 4], [1, 4, 20]]), common_divisors_divide([[0, 2], [0, 0, 3]])
-    (1, None)
+    (4, None)
     """
     total = fmpq_poly([])
     scale = 1

@@ -24,9 +24,11 @@ from random_c import RandomC, functions
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 
+# Arrays become scalars and iterators constants, of which compilers guess more than they know.
 FLAGS = (
     *("-std=c11", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-unused-variable"),
-    *("-Wno-unused-but-set-variable", "-Wno-unused-parameter", "-ffp-contract=off", "-fopenmp"),
+    *("-Wno-unused-but-set-variable", "-Wno-unused-parameter", "-Wno-maybe-uninitialized"),
+    *("-Wno-type-limits", "-ffp-contract=off", "-fopenmp"),
 )
 ORDERS: dict[str, dict[str, Any]] = {
     "fuse": {"fuse": True},
@@ -148,16 +150,16 @@ def check(function: RandomC, codes: Mapping[str, str]) -> None:
 
 
 def read_again(code: str) -> None:
-    """The written file can be read; only a remainder by a size is not affine any more."""
+    """The written file can be read; only remainders by and multiples of sizes are not affine any more."""
     try:
         read_c("f.c", code.encode())
     except NotAffine as error:
-        if "operator %" not in error.message:
+        if not re.search("operator %|product of two variables", error.message):
             raise
 
 
 @given(functions(), st.sampled_from(sorted(ORDERS)))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_round_trip(function: RandomC, order: str) -> None:
     program = program_of(function)
     codes = {"original": function.text}

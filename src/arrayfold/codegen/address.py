@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 import islpy as isl
 
+from arrayfold._isl import integer
 from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents, to_pw_aff
@@ -94,7 +95,7 @@ def _row(
         axis = isl.PwAff.from_aff(
             isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
         )
-        value = value.add(axis.scale_val(isl.Val(int(entry.as_number()))))
+        value = value.add(axis.scale_val(integer(int(entry.as_number()))))
     image = cells.apply(isl.Map.from_pw_aff(value))
     line = to_pw_aff(modulus, image.get_space())
     at = isl.PwAff("{ [v] -> [v] }")

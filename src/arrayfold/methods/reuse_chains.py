@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold._integer import Vector
-from arrayfold._isl import fix_parameters, image, is_bounded, linear_form
+from arrayfold._isl import fix_parameters, image, integer, is_bounded, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.formula import Formula
@@ -174,5 +174,5 @@ def mapping_of(conflicts: Conflicts, chain: Chain, completion: Completion) -> Ma
         if most is None:
             remaining = remaining.intersect(form.zero_set())
         else:
-            remaining = remaining.intersect(form.mod_val(isl.Val(most)).zero_set())
+            remaining = remaining.intersect(form.mod_val(integer(most)).zero_set())
     return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)

@@ -213,8 +213,8 @@ def _outside(beside: isl.Set, rows: Sequence[Vector]) -> isl.Set:
 
 def _within(vectors: isl.Set, largest: int) -> isl.Set:
     for k in range(vectors.dim(isl.dim_type.set)):
-        vectors = vectors.lower_bound_val(isl.dim_type.set, k, isl.Val(-largest))
-        vectors = vectors.upper_bound_val(isl.dim_type.set, k, isl.Val(largest))
+        vectors = vectors.lower_bound_val(isl.dim_type.set, k, integer(-largest))
+        vectors = vectors.upper_bound_val(isl.dim_type.set, k, integer(largest))
     return vectors
 
 
