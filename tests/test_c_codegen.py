@@ -293,15 +293,6 @@ void f(unsigned N, double in[restrict N], double out[restrict N])
 #pragma endscop
 }
 """,
-    "iterator-equals-zero": """\
-void f(unsigned N, double in[restrict N], double out[restrict N])
-{
-#pragma scop
-  for (unsigned i = 0; i < 1; i++)
-    out[i] = in[i] + (N >= i);
-#pragma endscop
-}
-""",
     "region-that-never-runs": HEAD
     + """{
   double tmp[N];

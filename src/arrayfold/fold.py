@@ -191,7 +191,8 @@ class Analysis:
                 reasons[array.name] = program.kept[array.name].reason
                 continue
             words = ["live-in"] * (array.name in live_in) + ["live-out"] * (array.name in live_out)
-            reasons[array.name] = " and ".join(words) or "not listed as temporary"
+            otherwise = "never written" if program.source else "not listed as temporary"
+            reasons[array.name] = " and ".join(words) or otherwise
             if program.source and words == ["live-in"]:
                 reasons[array.name] = f"read before it is written, {self._first_size(array.name)}"
         return reasons

@@ -107,8 +107,13 @@ def analyse(program: Program) -> Liveness:
         live = live_in.union(program.live_out.intersect_params(program.context))
         kept = {cells.get_tuple_name() for cells in sets_of(live)} | program.kept.keys()
         temporaries = tuple(array.name for array in program.arrays if array.name not in kept)
-    chosen = tuple(dict.fromkeys((*temporaries, *program.extra_temporaries)))
-    return Liveness(program, order, live_in, chosen)
+    chosen = dict.fromkeys((*temporaries, *program.extra_temporaries))
+    written = {cells.get_tuple_name() for cells in sets_of(_written_cells(program).union(live_in))}
+    return Liveness(program, order, live_in, tuple(name for name in chosen if name in written))
+
+
+def _written_cells(program: Program) -> isl.UnionSet:
+    return program.accesses(writes=True).intersect_params(program.context).range()
 
 
 def with_temporaries(problem: Problem) -> Problem:

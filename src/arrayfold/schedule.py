@@ -44,6 +44,8 @@ def reorder(
     _check_wishes(schedule, fuse, tile)
     if schedule is None and not (fuse or tile or parallel):
         return program
+    if program.domain().intersect_params(program.context).is_empty():
+        return program
     _refuse_aliases(program)
     program = with_guard_reads(program)
     with (budget or Budget(None)).limit("the order"):

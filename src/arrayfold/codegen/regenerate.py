@@ -72,7 +72,7 @@ def generate_region(
     )
     hoisted = _hoisted(source, storages, names)
     writer = _StatementWriter(
-        source, {storage.variable: storage for storage in storages}, hoisted, style.type
+        source, {storage.variable: storage for storage in storages}, hoisted, style.type, style.iterators
     )
     lines = loop_lines(schedule, program.context, style, writer.lines)
     declarations = [_declaration(variable, name, source, program) for variable, name in hoisted.items()]
@@ -184,6 +184,7 @@ class _StatementWriter:
     storages: Mapping[Variable, Storage]
     hoisted: Mapping[Variable, str]
     type: str
+    iterators: tuple[str, ...]
 
     def lines(self, name: str, arguments: Sequence[str]) -> list[str]:
         """The lines of one statement."""
@@ -205,7 +206,10 @@ class _StatementWriter:
 
     def _converted(self, iterator: Variable, text: str) -> str:
         kind = iterator.type.spelling
-        return text if kind == self.type else f"({kind}){parenthesised(text)}"
+        sizes = (variable.type for variable in self.source.parameters.values())
+        has_int_sizes = all(size.kind == "signed" and size.bits <= 32 for size in sizes)
+        is_plain = kind == self.type and (has_int_sizes or text in self.iterators)
+        return text if is_plain else f"({kind}){parenthesised(text)}"
 
     def _body(self, statement: StatementSource, values: Mapping[Variable, str]) -> list[str]:
         node = statement.node

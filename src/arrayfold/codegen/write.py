@@ -134,6 +134,8 @@ def _region_edits(
     region: FoldedRegion, source: CSource, storages: Sequence[Storage], names: Names
 ) -> list[Edit]:
     _refuse_other_configurations(source, storages)
+    if region.program.domain().intersect_params(region.program.context).is_empty():
+        return []
     as_written = region.program.schedule is source.schedule and dict(region.program.parallel) == dict(
         source.parallel
     )
