@@ -8,10 +8,11 @@ import islpy as isl
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, maps_of, points
 from arrayfold.bounds import find_lower_bound
+from arrayfold.choose import ask
 from arrayfold.dataflow import find_dataflow
-from arrayfold.errors import MethodNotApplicable
 from arrayfold.fold import Analysis, fold
 from arrayfold.formula import Formula
 from arrayfold.frontends import write_problem
@@ -173,31 +174,29 @@ def test_verify_agrees_with_enumeration(
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_methods_find_valid_mappings(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
         conflicts = analysis.conflicts(name)
         request = Request.of(conflicts, {})
-        for method in METHODS.values():
-            try:
-                proposed = list(method.find(conflicts, request))
-            except MethodNotApplicable:
+        for method in METHODS:
+            mapping = ask(method, conflicts, request).mapping
+            if mapping is None:
+                assert method not in ("identity", "successive-modulo", "basis", "combined")
                 continue
-            for mapping in proposed:
-                assert isinstance(verify(conflicts, mapping), Proof)
-                for n in all_sizes():
-                    pairs = program.trace(n).conflicts(name)
-                    addresses = {x: mapping.address(x, {"N": n}) for x, _ in pairs}
-                    assert all(addresses[x] != addresses[y] for x, y in pairs)
+            for n in all_sizes():
+                pairs = program.trace(n).conflicts(name)
+                addresses = {x: mapping.address(x, {"N": n}) for x, _ in pairs}
+                assert all(addresses[x] != addresses[y] for x, y in pairs)
 
 
 @given(programs())
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_fold_is_never_below_the_bound(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())
-    for folded, n in itertools.product(fold(problem), all_sizes()):
+    for folded, n in itertools.product(fold(problem, budget=Budget(6)), all_sizes()):
         assert program.trace(n).most_live(folded.name) <= folded.size.at({"N": n})
         if n == max(all_sizes()):
             assert folded.size.at({"N": n}) <= folded.original_size.at({"N": n})
