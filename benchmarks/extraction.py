@@ -20,7 +20,7 @@ from rich.table import Table
 
 from arrayfold.errors import InputError
 from arrayfold.frontends.c import read_c
-from arrayfold.frontends.clang import translation_unit
+from arrayfold.frontends.libclang import translation_unit
 from arrayfold.program import Program
 
 

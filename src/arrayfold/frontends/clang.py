@@ -1,21 +1,13 @@
-"""The only home of libclang: a C file -> the trees of `arrayfold.c.tree`.
-
-libclang comes without types, so this file is checked loosely; nothing of libclang leaves it.
-"""
+"""A C file -> the trees of `arrayfold.c.tree`, out of what libclang shows of it."""
 # pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from clang import cindex as untyped_cindex
-
-from arrayfold.c.source import CText
 from arrayfold.c.tree import (
     Assign,
     Binary,
@@ -46,12 +38,17 @@ from arrayfold.c.tree import (
     TypeKind,
     Unary,
     Variable,
-    walk,
 )
-from arrayfold.errors import InputError, Place
-from arrayfold.frontends.c_headers import DIRECTORY, provided_headers
-
-cindex: Any = untyped_cindex
+from arrayfold.frontends.c_inline import globals_in, simple_body
+from arrayfold.frontends.libclang import (
+    cindex,
+    evaluate,
+    file_location,
+    library,
+    raise_errors,
+    skipped_parts,
+    translation_unit,
+)
 
 _BINARY = (
     *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
@@ -94,97 +91,8 @@ class Unit:
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
     """The functions of a C file; an error of the compiler is an InputError at its place."""
     unit = translation_unit(file, data, arguments)
-    _raise_errors(unit, file, data)
+    raise_errors(unit, file, data)
     return _Converter(unit, file, data).unit()
-
-
-def translation_unit(file: str, data: bytes, arguments: Sequence[str] = ()) -> Any:
-    """What libclang makes of a file."""
-    headers = [(path, text.encode()) for path, text in provided_headers()]
-    options = [*arguments, "-isystem", DIRECTORY, "-fno-color-diagnostics", "-Wno-everything"]
-    if not any(argument.startswith("-std") for argument in arguments):
-        options.insert(0, "-std=gnu11")
-    flags = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
-    try:
-        return cindex.Index.create().parse(
-            file, args=["-x", "c", *options], unsaved_files=[(file, data), *headers], options=flags
-        )
-    except cindex.TranslationUnitLoadError:
-        words = " ".join(arguments) or "none"
-        raise InputError(f"{file}: clang cannot parse this file; the options after -- are: {words}") from None
-
-
-def _raise_errors(unit: Any, file: str, data: bytes) -> None:
-    for diagnostic in unit.diagnostics:
-        if diagnostic.severity < cindex.Diagnostic.Error:
-            continue
-        message = str(diagnostic.spelling)
-        location = diagnostic.location
-        hint = None
-        if "file not found" in message:
-            hint = f"Say where it is: arrayfold fold {file} -- -I DIRECTORY"
-        elif "undeclared identifier" in message:
-            hint = f"If it is a macro of your build, define it: arrayfold fold {file} -- -DNAME=VALUE"
-        if location.file is not None and location.file.name == file:
-            place = CText(file, data, ()).place(location.offset)
-        else:
-            name = location.file.name if location.file is not None else file
-            place = Place(str(name), int(location.line), int(location.column), "")
-        raise InputError(f"C error: {message}", place, hint)
-
-
-# ---------------------------------------------------------------- what the binding lacks
-
-
-class _EvalResult(ctypes.c_void_p):
-    pass
-
-
-@cache
-def _library() -> Any:
-    library = cindex.conf.lib
-    pointers = [ctypes.POINTER(cindex.c_object_p), *[ctypes.POINTER(ctypes.c_uint)] * 3]
-    library.clang_getFileLocation.argtypes = [cindex.SourceLocation, *pointers]
-    library.clang_getFileLocation.restype = None
-    for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
-        getattr(library, name).argtypes = [cindex.Cursor]
-        getattr(library, name).restype = ctypes.c_int
-    library.clang_Cursor_getVarDeclInitializer.argtypes = [cindex.Cursor]
-    library.clang_Cursor_getVarDeclInitializer.restype = cindex.Cursor
-    library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
-    library.clang_Cursor_Evaluate.restype = _EvalResult
-    for name, result in (
-        ("clang_EvalResult_getKind", ctypes.c_int),
-        ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
-        ("clang_EvalResult_getAsDouble", ctypes.c_double),
-        ("clang_EvalResult_dispose", None),
-    ):
-        getattr(library, name).argtypes = [_EvalResult]
-        getattr(library, name).restype = result
-    return library
-
-
-def _file_location(location: Any) -> tuple[str | None, int]:
-    """File and offset: of the text itself, also inside a macro's argument; of the use for a macro's body."""
-    file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-    _library().clang_getFileLocation(
-        location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset)
-    )
-    return (cindex.File(file).name if file else None), offset.value
-
-
-def _evaluate(cursor: Any) -> int | float | None:
-    library = _library()
-    result = library.clang_Cursor_Evaluate(cursor)
-    if not result:
-        return None
-    try:
-        kind = library.clang_EvalResult_getKind(result)
-        if kind == 1:
-            return int(library.clang_EvalResult_getAsLongLong(result))
-        return float(library.clang_EvalResult_getAsDouble(result)) if kind == 2 else None
-    finally:
-        library.clang_EvalResult_dispose(result)
 
 
 # ---------------------------------------------------------------- conversion
@@ -219,24 +127,7 @@ class _Converter:
             for cursor in self._unit.cursor.get_children()
             if cursor.kind.name == "MACRO_DEFINITION"
         )
-        return Unit(tuple(functions), self._skipped(), frozenset(macros))
-
-    def _skipped(self) -> tuple[Span, ...]:
-        class Ranges(ctypes.Structure):
-            _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange)))
-
-        library = _library()
-        library.clang_getSkippedRanges.argtypes = [ctypes.c_void_p, cindex.c_object_p]
-        library.clang_getSkippedRanges.restype = ctypes.POINTER(Ranges)
-        library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(Ranges)]
-        file = self._unit.get_file(self._file)
-        found = library.clang_getSkippedRanges(self._unit, file)
-        if not found:
-            return ()
-        ranges = [found.contents.ranges[k] for k in range(found.contents.count)]
-        spans = tuple(Span(item.start.offset, item.end.offset) for item in ranges)
-        library.clang_disposeSourceRangeList(found)
-        return spans
+        return Unit(tuple(functions), skipped_parts(self._unit, self._file), frozenset(macros))
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
         body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
@@ -258,15 +149,15 @@ class _Converter:
 
     def _span(self, cursor: Any) -> Span:
         extent = cursor.extent
-        file, start = _file_location(extent.start)
-        _, end = _file_location(extent.end)
+        file, start = file_location(extent.start)
+        _, end = file_location(extent.end)
         if file != self._file:
             return Span(-1, -1, is_text=False)
         return Span(start, max(start, end), start not in self._macro_uses)
 
     def _token(self, cursor: Any) -> str | None:
         """The text of a number or a character constant that does not come out of a macro."""
-        file, offset = _file_location(cursor.extent.start)
+        file, offset = file_location(cursor.extent.start)
         match = _TOKEN.match(self._text, offset) if file == self._file else None
         return match.group() if match else None
 
@@ -275,7 +166,7 @@ class _Converter:
     def _variable(self, cursor: Any) -> Variable:
         key = cursor.canonical.hash
         if key not in self._variables:
-            initializer = _library().clang_Cursor_getVarDeclInitializer(cursor)
+            initializer = library().clang_Cursor_getVarDeclInitializer(cursor)
             parts = [child for child in cursor.get_children() if child.kind.is_expression()]
             initial = parts.pop() if parts and not initializer.kind.is_invalid() else None
             variable = self._variables[key] = self._new_variable(cursor, parts)
@@ -297,7 +188,7 @@ class _Converter:
             bool(re.search(r"\brestrict\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
-            _file_location(cursor.location)[1],
+            file_location(cursor.location)[1],
         )
 
     def _extents(
@@ -344,9 +235,9 @@ class _Converter:
         parameters = self._parameters(definition)
         if not isinstance(body, Block):
             return Function(declared.spelling, parameters)
-        simple = _simple_body(body.statements)
+        simple = simple_body(body.statements)
         locals_, returned = simple if simple else ((), None)
-        return Function(declared.spelling, parameters, locals_, returned, _globals_in(body))
+        return Function(declared.spelling, parameters, locals_, returned, globals_in(body))
 
     # ------------------------------------------------ statements
 
@@ -391,7 +282,7 @@ class _Converter:
     def _expression(self, cursor: Any) -> Expression:
         span, name, kind = self._span(cursor), cursor.kind.name, _ctype(cursor.type)
         if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
-            value = _evaluate(cursor)
+            value = evaluate(cursor)
             text = self._token(cursor)
             if isinstance(value, int):
                 return Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
@@ -422,10 +313,10 @@ class _Converter:
         if name == "MEMBER_REF_EXPR" and len(inner) == 1:
             return Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
         if name == "UNARY_OPERATOR" and len(inner) == 1:
-            operator = _UNARY[min(_library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
+            operator = _UNARY[min(library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
             return Unary(span, kind, operator, inner[0])
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
-            operator = _BINARY[_library().clang_getCursorBinaryOperatorKind(cursor)]
+            operator = _BINARY[library().clang_getCursorBinaryOperatorKind(cursor)]
             is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
             return (Assign if is_assignment else Binary)(span, kind, operator, *inner)
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
@@ -434,7 +325,7 @@ class _Converter:
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
         text = self._token(cursor)
         if text is None and kind.spelling in ("float", "double"):
-            text = f"{_evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
+            text = f"{evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
         return Literal_(span, kind, text) if text else Opaque(span, kind, f"a {kind.spelling} in a macro")
 
     def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
@@ -444,47 +335,6 @@ class _Converter:
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return Number(span, kind, int(declared.enum_value), declared.spelling)
         return Opaque(span, kind, f"{cursor.spelling} used as a value")
-
-
-def _simple_body(
-    statements: Sequence[CStatement],
-) -> tuple[tuple[Variable, ...], Expression] | None:
-    """Variables and the returned expression of a body that only declares, tests and returns."""
-    variables: list[Variable] = []
-    for position, statement in enumerate(statements):
-        match statement:
-            case Declare(variables=declared) if all(item.initial is not None for item in declared):
-                variables += declared
-            case If(condition=condition, then=then, otherwise=None):
-                first, rest = _simple_body([then]), _simple_body(statements[position + 1 :])
-                if first and rest and not first[0] and not rest[0]:
-                    both = Conditional(statement.span, first[1].type, condition, first[1], rest[1])
-                    return tuple(variables), both
-                return None
-            case If(condition=condition, then=then, otherwise=otherwise) if otherwise is not None:
-                first, rest = _simple_body([then]), _simple_body([otherwise])
-                if first and rest and not first[0] and not rest[0]:
-                    both = Conditional(statement.span, first[1].type, condition, first[1], rest[1])
-                    return tuple(variables), both
-                return None
-            case Block(statements=inner) if len(statements) == 1:
-                return _simple_body(inner)
-            case OtherStatement(what="return", parts=(value,)) if isinstance(value, Expression):
-                return tuple(variables), value
-            case _:
-                return None
-    return None
-
-
-def _globals_in(body: Block) -> tuple[str, ...]:
-    names: list[str] = []
-    for node in walk(body):
-        if isinstance(node, Reference) and node.variable.storage in ("global", "static"):
-            if "const" not in node.variable.element.spelling.split():
-                names.append(node.variable.name)
-        elif isinstance(node, Call):
-            names += node.function.globals
-    return tuple(dict.fromkeys(names))
 
 
 def _ctype(kind: Any) -> CType:
