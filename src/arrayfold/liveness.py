@@ -108,8 +108,10 @@ def analyse(program: Program) -> Liveness:
         kept = {cells.get_tuple_name() for cells in sets_of(live)} | program.kept.keys()
         temporaries = tuple(array.name for array in program.arrays if array.name not in kept)
     chosen = dict.fromkeys((*temporaries, *program.extra_temporaries))
-    written = {cells.get_tuple_name() for cells in sets_of(_written_cells(program).union(live_in))}
-    return Liveness(program, order, live_in, tuple(name for name in chosen if name in written))
+    if program.source is not None:
+        used = {cells.get_tuple_name() for cells in sets_of(_written_cells(program).union(live_in))}
+        chosen = {name: None for name in chosen if name in used}
+    return Liveness(program, order, live_in, tuple(chosen))
 
 
 def _written_cells(program: Program) -> isl.UnionSet:

@@ -35,6 +35,7 @@ from arrayfold.methods.method import Method, Request
 
 _MOST_DIMENSIONS = 4
 _MOST_DIFFERENCES = 20_000
+_MOST_REACH = 10_000
 _MOST_WORK = 1_500_000
 _MOST_COMPARED = 16
 _MOST_COMPARISONS = 3_000_000
@@ -99,7 +100,13 @@ def _points(differences: isl.Set) -> set[Vector]:
         raise MethodNotApplicable(
             f"exhaustive handles up to {_MOST_DIFFERENCES} differences, there are {count}; try smaller sizes"
         )
-    return set(points(differences))
+    found = set(points(differences))
+    reach = max((abs(entry) for d in found for entry in d), default=0)
+    if reach > _MOST_REACH:
+        raise MethodNotApplicable(
+            f"exhaustive handles differences of up to {_MOST_REACH} along an axis, there is one of {reach}"
+        )
+    return found
 
 
 def _example(conflicts: Conflicts, request: Request) -> str:
