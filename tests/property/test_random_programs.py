@@ -174,12 +174,15 @@ def test_verify_agrees_with_enumeration(
 
 
 @given(programs())
-@settings(max_examples=20)
+@settings(max_examples=40)
 def test_methods_find_valid_mappings(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
         conflicts = analysis.conflicts(name)
         request = Request.of(conflicts, {})
+        for method in ("identity", "successive-modulo"):
+            for proposed in METHODS[method].find(conflicts, request):
+                assert isinstance(verify(conflicts, proposed), Proof)
         for method in METHODS:
             mapping = ask(method, conflicts, request).mapping
             if mapping is None:
