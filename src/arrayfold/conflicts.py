@@ -63,7 +63,10 @@ class Conflicts:
 
     def at(self, params: Mapping[str, int]) -> Conflicts:
         """The conflicts for these parameter values only."""
-        here = fix_parameters(params)
+        return self.within(fix_parameters(params))
+
+    def within(self, here: isl.Set) -> Conflicts:
+        """The conflicts for the parameter values of a set { : } only."""
         return Conflicts(
             self.array,
             self.context.intersect(here),

@@ -86,15 +86,16 @@ def fixed_differences(conflicts: Conflicts, request: Request) -> set[Vector]:
     here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
     if not is_bounded(here):
         raise MethodNotApplicable("exhaustive needs finitely many differences of conflicting cells")
-    return _points(here)
+    return bounded_differences(here)
 
 
 def differences_at(conflicts: Conflicts, params: Mapping[str, int]) -> set[Vector]:
     """The differences at these parameter values; they must be finitely many."""
-    return _points(conflicts.differences.intersect_params(fix_parameters(params)))
+    return bounded_differences(conflicts.differences.intersect_params(fix_parameters(params)))
 
 
-def _points(differences: isl.Set) -> set[Vector]:
+def bounded_differences(differences: isl.Set) -> set[Vector]:
+    """The vectors of a finite set, if they are not too many to search with."""
     count = int(str(differences.count_val()))
     if count > _MOST_DIFFERENCES:
         raise MethodNotApplicable(

@@ -5,9 +5,10 @@ A search takes the conflicts, the request, and the best size so far.
 
 from __future__ import annotations
 
+from arrayfold.searches.common_lattice import search_common_lattice
 from arrayfold.searches.fitted_lattice import search_fitted_lattice
 from arrayfold.searches.small_rows import search_small_rows
 
-SEARCHES = (search_small_rows, search_fitted_lattice)
+SEARCHES = (search_small_rows, search_common_lattice, search_fitted_lattice)
 
 __all__ = ["SEARCHES"]
