@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +50,16 @@ class Conflicts:
         everything = isl.Map.from_domain_and_range(self.cells, self.cells)
         apart = isl.Map.universe(everything.get_space()).deltas_map().intersect_range(self.differences)
         return coalesced(everything.intersect(apart.domain().unwrap()))
+
+    def pairs_apart(self, difference: Sequence[int]) -> isl.Map:
+        """{ A[x] -> A[x + difference] }: the conflicting pairs with this difference, at least one way round."""
+        names = self.array.dimensions
+        ends = [f"{name} + {step}" for name, step in zip(names, difference, strict=True)]
+        spot = f"{self.name}[{', '.join(names)}]"
+        shift = isl.Map(f"{{ {spot} -> {self.name}[{', '.join(ends)}] }}")
+        if self.some_pairs is not None:
+            return self.some_pairs.union(self.some_pairs.reverse()).intersect(shift)
+        return shift.intersect_domain(self.cells).intersect_range(self.cells)
 
     @cached_property
     def box(self) -> list[tuple[Formula, Formula]]:

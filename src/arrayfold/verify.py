@@ -248,11 +248,8 @@ def _search(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set, pending:
 def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) -> Counterexample:
     params = smallest_parameters(colliding.params())
     here = colliding.intersect_params(fix_parameters(params))
-    shift = isl.Map.universe(conflicts.pairs.get_space()).deltas_map()
-    for k, value in enumerate(smallest_point(here)):
-        shift = shift.fix_val(isl.dim_type.out, k, integer(-value))
-    pairs = shift.domain().unwrap()
-    return _from_pairs(conflicts, conflicts.pairs.intersect(pairs), params, mapping)
+    pairs = conflicts.at(params).pairs_apart([-step for step in smallest_point(here)])
+    return _from_pairs(conflicts, pairs, params, mapping)
 
 
 def _from_pairs(
