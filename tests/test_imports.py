@@ -33,6 +33,7 @@ FLOW = [
     "mapping_text",
     "well_formed",
     "lattice_proof",
+    "linear_proof",
     "verify",
     "witness",
     "bounds",

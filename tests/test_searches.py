@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from arrayfold._budget import Budget
 from arrayfold._integer import combine, is_onto, kernel_frame, reduced_kernel
 from arrayfold._isl import fix_parameters
 from arrayfold.errors import NothingProved
-from arrayfold.fold import fold
+from arrayfold.fold import FoldedArray, fold
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.lattice_proof import _reaches_all_addresses, check_lattice
 from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS
+from arrayfold.methods.exhaustive import differences_at, smallest_lattice
+from arrayfold.program import Problem
+from arrayfold.searches.optima import determinant
 from reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -33,6 +38,7 @@ REACHED = [
     ("lbm-d3q27", "N^3 + N^2 + N + 1", True, [3]),
     ("stencil-2d-5x5", "N^2 + 2*N + 2", True, [5]),
     ("reverse-l", "4*N - 2", False, [3, 6]),
+    ("harris-corner-tiled", "3*B - 2", True, [3, 5]),
 ]
 
 
@@ -64,6 +70,68 @@ def test_cases_reach_the_smallest_lattice(file: str, size: str, sizes: list[int]
         (case,) = (c for c in folded.cases if not c.when.intersect(fix_parameters({name: value})).is_empty())
         pairs = pairs_at(folded.conflicts, {name: value})
         assert is_valid(pairs, lambda cell, v=value, m=case.mapping: m.address(cell, {name: v}))
+
+
+def problem_of(tmp_path: Path, context: str, array: str, differences: str) -> Problem:
+    file = tmp_path / "differences.toml"
+    file.write_text(
+        f'context = "[N] -> {{ : {context} }}"\narray = "[N] -> {{ {array} }}"\n'
+        f'differences = "[N] -> {{ {differences} }}"\n'
+    )
+    return read(file)
+
+
+def check_cases(folded: FoldedArray, sizes: range, expected: list[int]) -> None:
+    """The cells at each size are as expected, whether by a case or by the mapping for all sizes."""
+    found: list[int] = []
+    for size in sizes:
+        here = fix_parameters({"N": size})
+        cases = [case.mapping for case in folded.cases if not case.when.is_disjoint(here)]
+        assert len(cases) <= 1
+        (mapping,) = cases or [folded.mapping]
+        found.append(mapping.size.at({"N": size}))
+        pairs = pairs_at(folded.conflicts, {"N": size})
+        assert is_valid(pairs, lambda cell, m=mapping, v=size: m.address(cell, {"N": v}))
+    assert found == expected
+
+
+def test_the_first_size_may_be_a_case(tmp_path: Path) -> None:
+    problem = problem_of(tmp_path, "N >= 3", "A[i] : 0 <= i <= 2*N", "A[i] : N - 2 <= i <= 1")
+    (folded,) = fold(problem)
+    assert str(folded.size) == "2"
+    check_cases(folded, range(3, 7), [2, 1, 1, 1])
+
+
+def test_a_class_has_a_lattice_of_its_own(tmp_path: Path) -> None:
+    problem = problem_of(tmp_path, "N >= 3", "A[i] : 0 <= i <= 2*N", "A[i] : i = N")
+    (folded,) = fold(problem)
+    assert str(folded.size) == "N + 1"
+    # The smallest modulus is the smallest number that does not divide N. Multiples of 6 would need further
+    # classes, so they have the mapping for all sizes.
+    check_cases(folded, range(3, 12), [2, 3, 2, 7, 2, 3, 2, 3, 2])
+
+
+def test_a_few_sizes_are_cases_each(tmp_path: Path) -> None:
+    problem = problem_of(tmp_path, "2 <= N <= 4", "A[i, j] : 0 <= i, j <= 9", "A[i, j] : i = N and j = 2*N")
+    (folded,) = fold(problem)
+    assert str(folded.size) == "N + 1"
+    check_cases(folded, range(2, 5), [3, 2, 3])
+
+
+def test_the_sizes_asked_for_are_a_case(tmp_path: Path) -> None:
+    differences = "A[i] : 3 <= i <= N - 1 and i mod 3 = 0"
+    problem = problem_of(tmp_path, "N >= 3", "A[i] : 0 <= i <= 2*N", differences)
+    folded = fold(problem, params={"N": 4})["A"]
+    check_cases(folded, range(4, 5), [2])
+
+
+def test_lifetimes_that_do_not_grow_need_the_smallest_constant_lattice(tmp_path: Path) -> None:
+    differences = "A[i, j] : -7 <= i <= 7 and i mod 7 = 0 and 1 <= j <= 5"
+    problem = problem_of(tmp_path, "N >= 3", "A[i, j] : 0 <= i, j <= 9*N", differences)
+    (folded,) = fold(problem)
+    smallest = smallest_lattice(differences_at(folded.conflicts, {"N": 5}), 2)
+    assert smallest is not None
+    check_cases(folded, range(3, 6), [abs(determinant(smallest))] * 3)
 
 
 def test_a_minimal_mapping_has_no_cases() -> None:

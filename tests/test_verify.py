@@ -1,15 +1,23 @@
 from __future__ import annotations
 
-import pytest
+import itertools
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arrayfold._isl import fix_parameters, points
 from arrayfold.fold import Analysis, fold
 from arrayfold.formula import Formula
+from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
+from arrayfold.linear_proof import check_linear
 from arrayfold.mapping import Mapping
 from arrayfold.mapping_text import read_mappings
 from arrayfold.verify import Counterexample, Proof, Undecided, verify
 from arrayfold.witness import find_clobber
+from reference import is_valid
 from test_paper_programs import pairs_at
 
 # Mappings that papers print, on the programs corrected as docs/references.md says.
@@ -103,7 +111,7 @@ def test_parameters_that_cannot_be_compared_are_undecided_or_relaxed() -> None:
     assert isinstance(verify(conflicts, refuted), Counterexample)
     (relaxed,) = read_mappings("A[i, j] -> [i mod M, i mod N, j]", problem)
     assert isinstance(verify(conflicts, relaxed), Proof)
-    (too_hard,) = read_mappings("A[i, j] -> [(i + N*j) mod (2*N + M*M)]", problem)
+    (too_hard,) = read_mappings("A[i, j] -> [(i + N*j) mod (M*M*N - 6*M*N + 11*N)]", problem)
     assert isinstance(verify(conflicts, too_hard), Undecided)
 
 
@@ -137,3 +145,53 @@ def test_the_story_of_a_value_from_before() -> None:
     assert isinstance(verdict, Counterexample)
     assert analysis.liveness is not None
     assert "holds a value from before" in str(find_clobber(analysis.liveness, verdict))
+
+
+# ---------------------------------------------------------------- several parameters
+
+RINGS = [
+    ("A[i, j, k] -> [(J*K*i + K*j + k) mod (J*K + K + 1)]", True),
+    ("A[i, j, k] -> [(J*K*i + K*j + k) mod (J*K + K + 2)]", True),
+    ("A[i, j, k] -> [(-J*K*i - K*j - k) mod (J*K + K + 1)]", True),
+    ("A[i, j, k] -> [(K*i + J*K*j + k) mod (J*K + K + 1)]", False),
+    ("A[i, j, k] -> [(J*K*i + J*j + k) mod (J*K + K + 1)]", False),
+    ("A[i, j, k] -> [(J*K*i + K*j + k) mod (J*K + K)]", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_proved"), RINGS)
+def test_linear_addresses_with_several_parameters(text: str, is_proved: bool) -> None:
+    problem = read("examples/alignment-3d.toml")
+    conflicts = Analysis.of(problem).conflicts("A")
+    (mapping,) = read_mappings(text, problem)
+    assert isinstance(mapping, Mapping)
+    verdict = verify(conflicts, mapping)
+    assert isinstance(verdict, Proof) == is_proved
+    sizes = [{"I": a, "J": b, "K": c} for a in (2, 3) for b in (2, 4) for c in (2, 3)]
+    valid = [
+        is_valid(pairs_at(conflicts, size), lambda cell, s=size: mapping.address(cell, s)) for size in sizes
+    ]
+    assert all(valid) == is_proved
+
+
+@given(
+    st.lists(st.integers(-2, 2), min_size=2, max_size=2),
+    st.lists(st.sampled_from(["1", "-1", "N", "M", "-N", "M + 1", "2*N"]), min_size=2, max_size=2),
+    st.sampled_from(["N*M", "N + M", "M*N + 1", "N^2 + M", "2*N + 3", "M + 1"]),
+)
+@settings(max_examples=60)
+def test_linear_proofs_are_never_wrong(ends: list[int], row: list[str], modulus: str) -> None:
+    text = (
+        'context = "[N, M] -> { : N >= 2 and M >= 2 }"\n'
+        'array = "[N, M] -> { A[i, j] : 0 <= i < N + 3 and 0 <= j < M + 3 }"\n'
+        f'differences = "[N, M] -> {{ A[i, j] : 0 <= i <= N + {ends[0]} and -M <= j <= M + {ends[1]} }}"'
+    )
+    conflicts = Analysis.of(read_problem("random.toml", text)).conflicts("A")
+    mapping = Mapping.of("A", ("i", "j"), [[f(entry) for entry in row]], [f(modulus)])
+    if check_linear(conflicts, mapping) is None:
+        return
+    for n, m in itertools.product(range(2, 5), repeat=2):
+        size = {"N": n, "M": m}
+        apart = points(conflicts.differences.intersect_params(fix_parameters(size)))
+        moves = [sum(e.at(size) * d for e, d in zip(mapping.matrix[0], step, strict=True)) for step in apart]
+        assert all(move % mapping.moduli[0].at(size) for move in moves)

@@ -52,7 +52,7 @@ class Conflicts:
         return coalesced(everything.intersect(apart.domain().unwrap()))
 
     def pairs_apart(self, difference: Sequence[int]) -> isl.Map:
-        """{ A[x] -> A[x + difference] }: the conflicting pairs with this difference, at least one way round."""
+        """{ A[x] -> A[x + difference] }: conflicting pairs with this difference, at least one way round."""
         names = self.array.dimensions
         ends = [f"{name} + {step}" for name, step in zip(names, difference, strict=True)]
         spot = f"{self.name}[{', '.join(names)}]"

@@ -86,7 +86,7 @@ def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
     check_well_formed(conflicts, mapping)
     verdict = _verify_rows(conflicts, mapping)
     if isinstance(verdict, Undecided):
-        verdict = _verify_lattice(conflicts, mapping) or verdict
+        verdict = _verify_lattice(conflicts, mapping) or _verify_linear(conflicts, mapping) or verdict
     for modulus in mapping.moduli:
         if isinstance(verdict, Proof) and not is_shown_positive(modulus, conflicts.context):
             return Undecided(f"modulus {modulus} is not shown to be positive for every size")
@@ -149,6 +149,21 @@ def _verify_lattice(conflicts: Conflicts, mapping: Mapping) -> Verdict | None:
         "none of the combinations that are left is a difference of conflicting cells (isl)",
     )
     return Proof("by the kernel lattice of the mapping", steps, conflicts.context)
+
+
+def _verify_linear(conflicts: Conflicts, mapping: Mapping) -> Proof | None:
+    """A proof from the corners of the differences, where the mapping is one row that no conflict wraps."""
+    from arrayfold.linear_proof import check_linear
+
+    corners = check_linear(conflicts, mapping)
+    if corners is None:
+        return None
+    row, modulus = mapping.row(0) - mapping.offset[0], mapping.moduli[0]
+    steps = (
+        f"no two conflicting cells have the same {row}, and none differ by {modulus} or more in it",
+        f"both were shown as polynomials at the {corners} corners of the differences, where extremes are",
+    )
+    return Proof("by the corners of the differences of conflicting cells", steps, conflicts.context)
 
 
 def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set, int | None] | None:

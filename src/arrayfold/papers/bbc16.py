@@ -9,7 +9,9 @@ from arrayfold.papers.published import PublishedRow, PublishedTable
 _BASELINE = ("successive-modulo",)
 _SMO = ("hyperplane",)
 
-_NO_PROGRAM = "The paper does not print the tiled program, and there is no example file for it."
+_NO_PROGRAM = (
+    "The paper prints no tiled program; the example is the stage that the mapping belongs to."
+)
 _ONE_ORDER = "The baseline takes the axes in one order only; ours may take the other axis first."
 _BOUNDS = "With the corrected bounds of the live-out set L2: 3B-4-tt <= ii <= 3B-3-tt (Fig. 7)."
 _ORIGINAL = (
@@ -39,11 +41,18 @@ BBC16_TABLE = PublishedTable(
         _blur("SMO", _SMO, "blur-interleaved", "blurx[y, x] -> [(2*x - y) mod (2*N + 1)]", "2*N + 1", "1.5"),
         _tiled("baseline", _BASELINE, "blur-tiled", "blurx[x, y] -> [x mod B, y mod B]", "B^2"),
         _tiled("SMO", _SMO, "blur-tiled", "blurx[x, y] -> [(y - 2*x) mod (3*B - 2)]", "3*B - 2", "B/3"),
-        _harris("baseline", _BASELINE, None, "sobel[x, y] -> [x mod B, y mod B]", "B^2", remark=_NO_PROGRAM),
+        _harris(
+            "baseline",
+            _BASELINE,
+            "harris-corner-tiled",
+            "sobel[x, y] -> [x mod B, y mod B]",
+            "B^2",
+            remark=_NO_PROGRAM,
+        ),
         _harris(
             "SMO",
             _SMO,
-            None,
+            "harris-corner-tiled",
             "sobel[x, y] -> [(y - 2*x) mod (3*B - 2)]",
             "3*B - 2",
             "B/3",

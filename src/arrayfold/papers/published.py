@@ -12,7 +12,7 @@ class PublishedRow:
     program    as the paper calls it
     algorithm  as the paper calls it
     methods    our methods of the same idea
-    example    problem file under examples/ without its suffix; None if there is none
+    example    problem file under examples/ without its suffix
     mapping    in the notation of `arrayfold check`, over the dimensions of the example's array; the
                coordinates of the tile are left out
     size       cells of the mapping
@@ -25,7 +25,7 @@ class PublishedRow:
     program: str
     algorithm: str
     methods: tuple[str, ...]
-    example: str | None
+    example: str
     mapping: str
     size: str
     ratio: str = ""

@@ -104,7 +104,7 @@ def reproduce(
     """
     budget = budget or Budget(None)
     rows = [row for table in tables for row in table.rows]
-    names = list(dict.fromkeys(row.example for row in rows if row.example))
+    names = list(dict.fromkeys(row.example for row in rows))
     programs: dict[str, _Folded | str] = {}
     for k, name in enumerate(names):
         progress(f"{name}, program {k + 1} of {len(names)}")
@@ -151,7 +151,7 @@ def _cases(compared: ComparedArray, budget: Budget) -> tuple[Case, ...]:
 
 
 def _row(row: PublishedRow, programs: Mapping[str, _Folded | str]) -> ReproducedRow:
-    folded = "no example file" if row.example is None else programs[row.example]
+    folded = programs[row.example]
     if isinstance(folded, str):
         return ReproducedRow(row, reason=folded)
     return ReproducedRow(

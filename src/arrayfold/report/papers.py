@@ -66,7 +66,7 @@ def table_cells(table: ReproducedTable) -> list[tuple[str, ...]]:
         shown.append(
             (
                 printed.program if above is None or printed.program != above.program else "",
-                (printed.example or "none") if is_new else "",
+                printed.example if is_new else "",
                 printed.algorithm,
                 printed.mapping,
                 printed.size,
