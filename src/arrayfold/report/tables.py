@@ -71,13 +71,17 @@ def _gap(array: FoldedArray) -> str:
     return f", {array.size.at(array.params) / least:.2f} times the bound"
 
 
+def _cells(size: Formula) -> str:
+    return "1 cell" if str(size) == "1" else f"{size} cells"
+
+
 def _notes(result: FoldResult) -> list[str]:
     notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
     for array in result.arrays:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
         for case in array.cases:
             minimal = ", minimal" if array.lower_bound.formula == case.size else ""
-            notes.append(f"case {case.when}: {case.mapping}, {case.size} cells (proved{minimal})")
+            notes.append(f"case {case.when}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
         if array.lower_bound.when is not None:
             notes.append(f"note: {array.name}: the lower bound was shown for {array.lower_bound.when}")
     return notes
