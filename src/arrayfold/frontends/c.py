@@ -170,6 +170,7 @@ class _RegionReader:
             tuple(span for span in self._skipped if self._region.holds(span.start)),
             impure=self._impure(),
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
+            has_tasks=needs_tasks(self._directives),
         )
         return Program(
             name=self._region.name,

@@ -71,10 +71,6 @@ def _gap(array: FoldedArray) -> str:
     return f", {array.size.at(array.params) / least:.2f} times the bound"
 
 
-def _cells(size: Formula) -> str:
-    return "1 cell" if str(size) == "1" else f"{size} cells"
-
-
 def _notes(result: FoldResult) -> list[str]:
     notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
     for array in result.arrays:
