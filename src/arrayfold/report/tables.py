@@ -14,6 +14,7 @@ from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
+from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.runner import RunReport
 
@@ -183,6 +184,11 @@ def conflicts_report(arrays: list[Conflicts]) -> RenderableType:
         if pairs is not None:
             text.append(f"  conflicts    {pairs}\n")
         text.append(f"  differences  {readable_set(conflicts, conflicts.differences)}\n")
+        vector = shortest_occupancy_vector(conflicts)
+        if vector is not None:
+            text.append(
+                f"  reuse        {print_vector(vector)}, between cells that may share at every size\n"
+            )
         text.append(f"  context      {conflicts.context}\n")
         for note in conflicts.notes:
             text.append(f"  note         {note}\n")
