@@ -16,18 +16,18 @@ from arrayfold._integer import Vector
 from arrayfold._isl import coalesced
 from arrayfold.conflicts import Conflicts
 
-_LONGEST = 24
+_LONGEST = {1: 1000, 2: 24, 3: 10}
+_LONGEST_OTHERWISE = 4
 
 
-def shortest_occupancy_vector(conflicts: Conflicts, longest: int = _LONGEST) -> Vector | None:
-    """The shortest vector between cells that may share an address at every size; None if all are longer.
+def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
+    """The shortest vector between cells that may share an address at every size; None if none is found.
 
-    Shortest in Manhattan length, ties to the most even one, then to the first in lexicographic order of
-    opposite signs. Its tip is the cell that is written later where the conflicts know that, and otherwise
-    its first entry is positive.
+    Shortest in Manhattan length, ties to the most even one, then to the lexicographically largest. Of two
+    opposite ones, that whose first entry is positive.
     """
     differences = coalesced(_of_all_sizes(conflicts))
-    for length in range(1, longest + 1):
+    for length in range(1, _LONGEST.get(conflicts.array.rank, _LONGEST_OTHERWISE) + 1):
         found = [
             vector for vector in _of_length(conflicts.array.rank, length) if is_free(differences, vector)
         ]

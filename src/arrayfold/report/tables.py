@@ -186,9 +186,8 @@ def conflicts_report(arrays: list[Conflicts]) -> RenderableType:
         text.append(f"  differences  {readable_set(conflicts, conflicts.differences)}\n")
         vector = shortest_occupancy_vector(conflicts)
         if vector is not None:
-            text.append(
-                f"  reuse        {print_vector(vector)}, between cells that may share at every size\n"
-            )
+            entries = ", ".join(map(str, vector))
+            text.append(f"  reuse        ({entries}): cells so far apart may share an address\n")
         text.append(f"  context      {conflicts.context}\n")
         for note in conflicts.notes:
             text.append(f"  note         {note}\n")
