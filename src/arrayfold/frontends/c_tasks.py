@@ -321,8 +321,10 @@ def _depends(
 ) -> Iterator[tuple[str, isl.UnionMap]]:
     """in, out or inout, and { [v] -> cell[x] } with the turns of the loops around the task."""
     item, task, names = statement
-    signs = _signs(item)
-    around = ", ".join(f"{'-' if signs[k] < 0 else ''}{name}" for k, name in enumerate(names[: task.loops]))
+    around = ", ".join(names[: task.loops])
+    signs = ["-" if sign < 0 else "" for sign in _signs(item)]
+    turns = [sign + name for sign, name in zip(signs, names, strict=True)]
+    in_turns = isl.UnionMap(f"{{ [{around}] -> [{', '.join(turns[: task.loops])}] }}")
     for clause in task.directive.depends:
         kind, _, listed = clause.partition(":")
         for item in re.split(r",(?![^\[]*\])", listed):
@@ -335,7 +337,7 @@ def _depends(
                 relation = isl.UnionMap(f"[{', '.join(parameters)}] -> {{ [{around}] -> {cell} }}")
             except isl.Error:
                 raise _not_understood(text, task) from None
-            yield kind.strip(), relation
+            yield kind.strip(), relation.apply_domain(in_turns)
 
 
 def _not_understood(text: CText, task: _Task) -> Exception:
@@ -393,8 +395,8 @@ def _instances(item: Found) -> isl.Map:
     signs = _signs(item)
     names = [f"i{k}" for k in range(len(signs))]
     turns = [f"{'-' if sign < 0 else ''}{name}" for sign, name in zip(signs, names, strict=True)]
-    order = isl.Map(f"{{ [{', '.join(turns)}] -> {item.name}[{', '.join(names)}] }}")
-    return order.intersect_range(item.may.set_tuple_name(item.name))
+    order = isl.Map(f"{{ {item.name}[{', '.join(names)}] -> [{', '.join(turns)}] }}")
+    return order.intersect_domain(item.may.set_tuple_name(item.name)).reverse()
 
 
 def _signs(item: Found) -> list[int]:
