@@ -43,8 +43,13 @@ class OccupiedArray:
 
     @property
     def is_proved(self) -> bool:
-        """Whether the judge agrees, for the schedule of the result."""
-        return isinstance(self.verdict, Proof)
+        """Whether the judge agrees, for the schedule of the result; there is nothing to prove of no array."""
+        return isinstance(self.verdict, Proof) or self.is_dropped
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nobody reads the array, so that it need not exist."""
+        return self.affine is not None and not any(self.affine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +109,7 @@ def _find(
     polyhedron = schedule_set(space, [*legal, *extra])
     why = ""
     if given is not None:
-        chosen: Vector | None = tuple(entry for name in form.domains for entry in given[name])
+        chosen: Vector | None = _checked_schedule(space, given, legal)
     else:
         chosen = None if polyhedron.is_empty() else best_schedule(space, [*legal, *extra])
         why = "" if chosen is not None else _why_no_schedule(space, vectors, is_strict)
@@ -113,6 +118,18 @@ def _find(
     names = _iterator_names(program)
     times = {} if chosen is None else {name: space.text(chosen, name, names[name]) for name in form.domains}
     return OccupancyResult(program, arrays, times, why, polyhedron, _entry_names(form, names))
+
+
+def _checked_schedule(
+    space: ScheduleSpace, given: Mapping[str, Sequence[int]], legal: Sequence[Row]
+) -> Vector:
+    chosen = tuple(entry for name in space.form.domains for entry in given[name])
+    for flow in space.form.flows:
+        for row in causality_rows(space, flow):
+            if row[0] + sum(a * b for a, b in zip(row[1:], chosen, strict=True)) < 0:
+                raise InputError(f"the schedule is not legal: it runs too early what {flow}")
+    del legal
+    return chosen
 
 
 def _array(
@@ -203,7 +220,7 @@ def _extremes(legal: isl.BasicSet) -> list[Extreme]:
 
 
 def _why_no_schedule(space: ScheduleSpace, vectors: Mapping[str, isl.Set], is_strict: bool) -> str:
-    """Dependences, and vectors, that no schedule satisfies together: leaving out any one makes it possible."""
+    """Dependences, and vectors, that no schedule satisfies together, and none of them can be spared."""
     demands: list[tuple[str, list[Row]]] = [
         (str(flow), causality_rows(space, flow)) for flow in space.form.flows
     ]

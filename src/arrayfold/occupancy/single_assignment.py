@@ -80,12 +80,7 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
         writers[array] = tuple(_writers(program, array))
         _check_written_once(array, [domains[name] for name in writers[array]])
     flows = tuple(
-        Flow(
-            array,
-            str(part.get_tuple_name(isl.dim_type.in_)),
-            str(part.get_tuple_name(isl.dim_type.out)),
-            piece,
-        )
+        Flow(array, *_ends(part), piece)
         for array in arrays
         for part in maps_of(_flows(program, array))
         for piece in _convex_pieces(part.intersect_params(context))
@@ -95,6 +90,11 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
         for array in arrays
     }
     return SingleAssignment(program, tuple(arrays), writers, domains, flows, live_out)
+
+
+def _ends(relation: isl.Map) -> tuple[str, str]:
+    source, sink = (relation.get_tuple_name(side) for side in (isl.dim_type.in_, isl.dim_type.out))
+    return str(source), str(sink)
 
 
 def _writers(program: Program, array: str) -> Iterator[str]:
@@ -108,12 +108,10 @@ def _writers(program: Program, array: str) -> Iterator[str]:
             same = statement.domain.dim(isl.dim_type.set) == rank
             if not (access.is_must and same and access.relation.is_subset(identity)):
                 raise MethodNotApplicable(
-                    f"occupancy vectors need cells that are written at the iteration vector of their statement, "
-                    f"but {statement.name} writes {access.relation} (--expand gives each statement an array)"
+                    f"occupancy vectors need cells written at the iteration vector of their statement, but "
+                    f"{statement.name} writes {access.relation} (--expand gives each statement an array)"
                 )
-            if statement.name not in (yielded := set[str]()):
-                yielded.add(statement.name)
-                yield statement.name
+            yield statement.name
 
 
 def _check_written_once(array: str, domains: Sequence[isl.Set]) -> None:
@@ -122,8 +120,8 @@ def _check_written_once(array: str, domains: Sequence[isl.Set]) -> None:
         for other in plain[k + 1 :]:
             if not domain.is_disjoint(other):
                 raise MethodNotApplicable(
-                    f"occupancy vectors need cells that are written once, but two statements write {array} at "
-                    f"{domain.intersect(other).sample_point()} (--expand gives each statement an array)"
+                    f"occupancy vectors need cells that are written once, but two statements write {array}"
+                    f" at {domain.intersect(other).sample_point()} (--expand gives each one an array)"
                 )
 
 

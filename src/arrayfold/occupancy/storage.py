@@ -59,13 +59,17 @@ def failing_vectors(
     rank = form.program.array(array).rank
     pieces = [*_hits_live_out(form, array)]
     for extreme in extremes:
-        for flow in form.flows:
-            if flow.array == array:
-                for writer in form.writers[array]:
-                    pieces.append(_too_early(space, extreme, flow, writer, is_strict=is_strict))
-        for first in form.writers[array]:
-            for second in form.writers[array]:
-                pieces.append(_out_of_order(space, extreme, first, second))
+        pieces += [
+            _too_early(space, extreme, flow, writer, is_strict=is_strict)
+            for flow in form.flows
+            if flow.array == array
+            for writer in form.writers[array]
+        ]
+        pieces += [
+            _out_of_order(space, extreme, first, second)
+            for first in form.writers[array]
+            for second in form.writers[array]
+        ]
     return FailingVectors(rank, tuple(piece for piece in pieces if not piece.is_empty()))
 
 

@@ -1,4 +1,4 @@
-"""The store of an occupancy vector: projection along it, and modulation if it is not primitive (TVA07 §3.3.2)."""
+"""The store of an occupancy vector: projection along it, modulation if it is not primitive (TVA07 §3.3.2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def mapping_along(program: Program, name: str, vector: Vector) -> Mapping:
     cells = array.cells.intersect_params(program.context)
     divisor = math.gcd(*vector)
     primitive = tuple(entry // divisor for entry in vector)
-    rows, moduli, offset = [], [], []
+    rows: list[Vector] = []
+    moduli: list[Formula] = []
+    offset: list[Formula] = []
     basis, _ = kernel_frame(primitive)
     for row in basis:
         ((low, length),) = extents(image(cells, linear_form(cells.get_space(), row)), program.context)
