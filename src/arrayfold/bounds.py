@@ -95,8 +95,8 @@ class LowerBound:
     def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
         """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
 
-        The latter counts where the bound is not known as a formula, or the formula not for all sizes, or where
-        a larger number of conflicting cells was found there.
+        The latter counts where the bound is not known as a formula, or the formula not for all sizes, or
+        where a larger number of conflicting cells was found there.
         """
         if self.formula == size and self.when is None:
             return True

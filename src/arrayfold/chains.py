@@ -2,8 +2,8 @@
 
 Elements are numbered from 0, and bit y of successors[x] says that x comes before y. The fewest chains are as
 many as the largest antichain has elements (Dilworth 1950). Both come out of a maximum matching between
-elements and their successors: a matched pair are neighbours in a chain, so every pair saves one chain (Fulkerson
-1956), and a smallest vertex cover of that graph (König) leaves an element of each chain uncovered on both sides.
+elements and their successors: the two of a matched pair are neighbours in a chain, so every pair saves one
+chain, and a smallest vertex cover of that graph (König) leaves one element of each chain uncovered.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _descends(successors: Sequence[int]) -> bool:
 
 
 def _is_closed(successors: Sequence[int], x: int) -> bool:
-    """Whether the successors of x hold their own; those of a successor need no look if it is closed itself."""
+    """Whether the successors of x hold their own; one that is a successor of another needs no look."""
     rest = successors[x]
     while rest:
         y = first_in(rest)
@@ -101,7 +101,7 @@ class _Matching:
             x = self.next[x]
 
     def uncovered(self) -> Iterator[int]:
-        """The elements that a smallest vertex cover holds on neither side; the matching must be a largest one."""
+        """The elements that a smallest vertex cover holds on neither side; the matching must be largest."""
         unseen = to_bits(range(len(self.successors)))
         firsts = 0
         waiting = self._unmatched()
@@ -141,7 +141,7 @@ class _Matching:
         return []
 
     def _augment(self, start: int, layers: list[int]) -> None:
-        """One more pair along a path through the layers, if there is one; visited elements leave the layers."""
+        """One more pair along a path through the layers, if there is one; what it visits leaves them."""
         path = [start]
         seconds: list[int] = []
         while path:

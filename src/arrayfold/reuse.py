@@ -49,9 +49,7 @@ class ConflictGraph:
         that do not conflict are directed on their own.
         """
         everything = to_bits(range(len(self.cells)))
-        sharing = [
-            everything & ~conflicting & ~(1 << x) for x, conflicting in enumerate(self.conflicting)
-        ]
+        sharing = [everything & ~conflicting & ~(1 << x) for x, conflicting in enumerate(self.conflicting)]
         if self.has_moments:
             later = [others >> x << x for x, others in enumerate(sharing)]
             if is_strict_order(later):
@@ -64,9 +62,9 @@ class ConflictGraph:
         order = transitive_orientation(sharing)
         if order is None:
             raise MethodNotApplicable(
-                f"the cells of {self.name} that do not conflict must be ordered by who may reuse whose address, "
-                "and cannot be: some happens-before relation is not transitive, a cell is written again after "
-                "its last read, or the conflicts come from no program"
+                f"the cells of {self.name} must be ordered by who may reuse whose address, and cannot be: "
+                "the happens-before relation is not transitive, cells are written again after their last "
+                "read, or the conflicts come from no program"
             )
         return order
 

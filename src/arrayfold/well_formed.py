@@ -47,15 +47,16 @@ def check_table(conflicts: Conflicts, mapping: TableMapping) -> None:
     if missing:
         raise InputError(f"the table of {conflicts.name} does not say at which {missing[0]} it holds")
     if conflicts.context.intersect(fix_parameters(mapping.params)).is_empty():
-        raise InputError(
-            f"the table of {conflicts.name} is for {_print_values(mapping.params)}, where there is nothing to fold"
-        )
+        where = _print_values(mapping.params)
+        raise InputError(f"the table of {conflicts.name} is for {where}, where there is nothing to fold")
     seen: set[tuple[int, ...]] = set()
     for cell, address in mapping.table:
         text = f"{conflicts.name}[{', '.join(map(str, cell))}]"
         if len(cell) != conflicts.array.rank:
             found, expected = len(cell), conflicts.array.rank
-            raise InputError(f"the table names {text} with {found} indices, but {conflicts.name} has {expected}")
+            raise InputError(
+                f"the table names {text} with {found} indices, but {conflicts.name} has {expected}"
+            )
         if address < 0:
             raise InputError(f"the table gives {text} the negative address {address}")
         if cell in seen:
