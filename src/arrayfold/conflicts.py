@@ -55,6 +55,11 @@ class Conflicts:
         apart = isl.Map.universe(everything.get_space()).deltas_map().intersect_range(self.differences)
         return coalesced(everything.intersect(apart.domain().unwrap()))
 
+    @property
+    def pairs_one_way(self) -> isl.Map:
+        """{ A[x] -> A[y] }: every conflict at least one way round, x = y may occur; takes least to make."""
+        return self.pairs if self.some_pairs is None else self.some_pairs
+
     def pairs_apart(self, difference: Sequence[int]) -> isl.Map:
         """{ A[x] -> A[x + difference] }: conflicting pairs with this difference, at least one way round."""
         names = self.array.dimensions

@@ -81,17 +81,16 @@ def conflict_graph(conflicts: Conflicts) -> ConflictGraph:
     """The conflicts as a graph; the context must leave one value to each parameter."""
     assert few_parameter_points(conflicts.context, 1)
     here = conflicts.within(conflicts.context)
-    count = _count(here.cells) if is_bounded(here.cells) else None
-    if count is None or count > _MOST_CELLS:
-        found = "infinitely many" if count is None else count
+    if not is_bounded(here.cells):
+        raise MethodNotApplicable(f"{here.name} has infinitely many cells")
+    if (count := _count(here.cells)) > _MOST_CELLS:
         raise MethodNotApplicable(
-            f"up to {_MOST_CELLS} cells are handled one by one, {here.name} has {found}; try smaller sizes"
+            f"up to {_MOST_CELLS} cells are handled, {here.name} has {count}; try smaller sizes"
         )
-    pairs = (here.pairs if here.some_pairs is None else here.some_pairs).wrap()
-    if _count(pairs) > _MOST_PAIRS:
+    pairs = here.pairs_one_way.wrap()
+    if (count := _count(pairs)) > _MOST_PAIRS:
         raise MethodNotApplicable(
-            f"up to {_MOST_PAIRS} conflicts are handled one by one, {here.name} has {_count(pairs)}; "
-            "try smaller sizes"
+            f"up to {_MOST_PAIRS} conflicts are handled, {here.name} has {count}; try smaller sizes"
         )
     first = {} if here.moments is None else _first_moments(here.moments)
     cells = sorted(points(here.cells), key=lambda cell: (first.get(cell, ()), cell))

@@ -320,19 +320,16 @@ def _verify_table(conflicts: Conflicts, mapping: TableMapping) -> Verdict:
             raise IncompleteMapping(f"the table gives no address to {conflicts.name}[{index}]")
     rank = conflicts.array.rank
     collisions: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-    count = 0
 
     def compare(pair: tuple[int, ...]) -> None:
-        nonlocal count
-        first, second = pair[:rank], pair[rank:]
-        count += first < second
-        if addresses[first] == addresses[second]:
+        first, second = sorted((pair[:rank], pair[rank:]))
+        if first != second and addresses[first] == addresses[second]:
             collisions.append((first, second))
 
-    visit_points(here.pairs.intersect_params(here.context).wrap(), compare)
+    visit_points(here.pairs_one_way.intersect_params(here.context).wrap(), compare)
     if collisions:
         cells = min(collisions)
         return Counterexample(conflicts.name, mapping.params, cells, (addresses[cells[0]],))
-    step = f"none of the {count} pairs of conflicting cells has equal addresses"
+    step = f"{len(addresses)} cells have {mapping.size} addresses, and no conflicting pair has equal ones"
     where = f"{mapping.where}, " if mapping.params else ""
     return Proof(f"{where}by looking at every pair of conflicting cells", (step,), here.context)
