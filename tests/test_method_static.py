@@ -322,7 +322,7 @@ def test_json_comes_back_through_check(
     assert run(monkeypatch, "check", path, "--mapping", str(stored)) == 0
     text = capsys.readouterr().out
     assert "MINIMAL" in text
-    assert "no mapping has fewer at n = 4 only" in text
+    assert "no mapping has fewer (at n = 4 only)" in text
     array["table"][0][1] = array["table"][1][1]
     stored.write_text(json.dumps(data))
     assert run(monkeypatch, "check", path, "--mapping", str(stored)) == 1

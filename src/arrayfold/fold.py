@@ -137,7 +137,7 @@ class FoldResult:
         head = "".join(f"<th>{title}</th>" for title in ("array", "mapping", "cells", "was", "lower bound"))
         rows = "".join(
             f"<tr><td>{escape(array.name)}</td><td><code>{escape(str(array.mapping))}</code></td>"
-            f"<td>{array.size}</td><td>{array.original_size}</td>"
+            f"<td>{array.size} {array.limits}</td><td>{array.original_size}</td>"
             f"<td>{array.lower_bound.formula or 'unknown'}</td></tr>"
             for array in self.arrays
         )

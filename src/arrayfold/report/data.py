@@ -63,7 +63,7 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
     }
     if array.lower_bound.when is not None:
         data["lower_bound_when"] = str(array.lower_bound.when)
-    if array.lower_bound.clique is not None:
+    if isinstance(array.mapping, TableMapping) and array.lower_bound.clique is not None:
         data["conflicting_cells"] = [list(cell) for cell in array.lower_bound.clique.cells]
     if array.is_sized:
         data["at"] = {
@@ -152,6 +152,8 @@ def _checked(item: Checked) -> dict[str, Any]:
         "size": _formula(item.size),
         "lower_bound": _formula(item.lower_bound.formula),
     }
+    if isinstance(item.mapping, TableMapping):
+        data["only_at"] = dict(item.mapping.params)
     match item.verdict:
         case Proof(argument, steps):
             data["proof"] = {"argument": argument, "steps": list(steps)}

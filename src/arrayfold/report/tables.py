@@ -164,7 +164,7 @@ def _size_sentence(item: Checked) -> str:
     if item.size is None:
         return "no two conflicting cells share an address."
     if item.is_minimal:
-        where = f" {item.mapping.where}" if isinstance(item.mapping, TableMapping) else ""
+        where = f" ({item.mapping.where})" if isinstance(item.mapping, TableMapping) else ""
         return f"{_cells(item.size)}, and no mapping has fewer{where}."
     if item.lower_bound.formula is None:
         return f"{_cells(item.size)}."
