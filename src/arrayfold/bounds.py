@@ -28,7 +28,7 @@ from arrayfold._isl import (
 )
 from arrayfold._watchdog import isolated
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_qpolynomial, to_pw_aff
 from arrayfold.formula_text import read_formula
@@ -137,7 +137,7 @@ def _largest_clique(conflicts: Conflicts, params: Mapping[str, int], budget: Bud
         with budget.limit("the largest set of conflicting cells", _SHARE_FOR_CLIQUE):
             graph = conflict_graph(conflicts.at(sizes[0]))
             return Clique(sizes[0], tuple(sorted(graph.cells[x] for x in graph.cover.antichain)))
-    except (BudgetExceeded, MethodNotApplicable):
+    except ArrayfoldError:
         return None
 
 

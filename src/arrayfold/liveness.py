@@ -18,7 +18,7 @@ from arrayfold._budget import Budget
 from arrayfold._isl import coalesced, coalesced_if_few, first_images, last_images, origin, sets_of
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.errors import BudgetExceeded, IslFailure, MethodNotApplicable
 from arrayfold.order import Order, fronts, order_of, sweep
 from arrayfold.program import Array, ConflictProblem, Problem, Program
 
@@ -100,23 +100,27 @@ class Liveness:
         """{ [s, t] -> A[x] }: cells that all conflict with each other.
 
         Those in memory at a moment of a total order. For loops that run in parallel those that may be in
-        memory during one front, if they all conflict; otherwise as many of them as do, and those at a moment
+        memory during one front, if they all conflict; otherwise some of them that do, and those at a moment
         of the sequential execution, which is one of the possible ones.
         """
         if not self.order.is_swept:
             return None
         if self.order.is_total:
             return _all_moments(accesses, occupied(accesses, live))
-        known = [occupied(accesses, live_after(accesses, sweep(self.order)))]
+        of_fronts: list[isl.Map] = []
         for front in fronts(self.order):
-            with suppress(BudgetExceeded), Budget(_SECONDS_FOR_FRONTS).limit("the cells of a front"):
+            with (
+                suppress(BudgetExceeded, IslFailure),
+                Budget(_SECONDS_FOR_FRONTS).limit("the cells of a front"),
+            ):
                 together = coalesced_if_few(occupied(accesses, live).apply_domain(front))
                 together = together.intersect_params(self.program.context)
                 conflicting = _conflicting(together, some_pairs)
                 if together.is_subset(conflicting):
                     return _all_moments(accesses, together)
-                known.append(conflicting)
-        return _all_moments(accesses, *known)
+                of_fronts.append(conflicting)
+        in_a_sweep = occupied(accesses, live_after(accesses, sweep(self.order)))
+        return _all_moments(accesses, in_a_sweep, *of_fronts)
 
 
 def analyse(program: Program) -> Liveness:
@@ -210,7 +214,7 @@ def _conflicting(together: isl.Map, some_pairs: isl.Map) -> isl.Map:
 
 
 def _all_moments(accesses: Accesses, *in_memory: isl.Map) -> isl.Map:
-    """{ [s, t] -> A[x] }: the cells in memory at the start (s = 0), and what else is known (s = 1, 2).
+    """{ [s, t] -> A[x] }: the cells in memory at the start (s = 0), and what else is known (s = 1, 2 ...).
 
     in_memory  { [t] -> A[x] }  kept apart by s, because their times need not mean the same
     """

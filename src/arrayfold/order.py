@@ -72,7 +72,8 @@ def fronts(order: Order) -> list[isl.Map]:
         return []
     sequential = [d for d, parallel in enumerate(order.is_parallel) if not parallel]
     outer = [d for d in sequential if not any(order.is_parallel[:d])]
-    return [_zero_but(order.before.get_space(), kept) for kept in (outer, sequential)]
+    kinds = [outer] if outer == sequential else [outer, sequential]
+    return [_zero_but(order.before.get_space(), kept) for kept in kinds]
 
 
 def _zero_but(space: isl.Space, kept: Sequence[int]) -> isl.Map:
