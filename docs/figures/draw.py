@@ -143,7 +143,7 @@ def draw_static() -> str:
         is_chosen = (row, column) in conflicting
         colour = f"hsl({360 * address // cells}, 65%, {62 if address % 2 else 48}%)"
         parts.append(square(x, y, colour, 0.9 if is_chosen else 0.5, "#111" if is_chosen else "#888"))
-        parts.append(text(x + (CELL - 3) / 2, y + 16, str(address), "middle"))
+        parts.append(text(x + (CELL - 3) / 2, y + 16, str(address), "middle").replace("#666", "#111"))
     bottom = 34 + (high[0] - low[0] + 1) * CELL
     first, second = result.conflicts.array.dimensions
     parts.append(text(20, bottom + 18, f"down: {first}, across: {second}; the numbers are addresses"))
