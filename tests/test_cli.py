@@ -70,8 +70,10 @@ def test_fold_json(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture)
         assert array["at"]["size"] <= array["at"]["original_size"]
         if array["at"]["lower_bound"] is not None:
             assert array["at"]["lower_bound"] <= array["at"]["size"]
-        if array["lower_bound"] is not None:
-            assert array["optimal"] == (array["lower_bound"] == array["size"])
+        if array["lower_bound"] == array["size"]:
+            assert array["optimal"]
+        elif array["optimal"]:
+            assert array["at"]["lower_bound"] == array["at"]["size"]
 
 
 @every_example

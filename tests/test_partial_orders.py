@@ -95,9 +95,62 @@ def test_ties_are_reported() -> None:
     assert Analysis.of(read(EXAMPLES / "gauss.toml")).conflicts("tmp").notes
 
 
-def test_lower_bound_of_a_parallel_loop_is_that_of_one_execution() -> None:
+def test_all_cells_of_a_front_count_where_they_conflict() -> None:
+    """One execution keeps n + 1 cells at most, but no two cells of two neighbouring rows may share."""
+    conflicts = Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml")).conflicts("A")
+    assert find_lower_bound(conflicts).formula == read_formula("2*n")
+    assert fold(read(EXAMPLES / "jacobi-1d-doall.toml"))["A"].is_optimal
+
+
+INNER = """
+context  = "[n] -> { : n >= 4 }"
+domain   = "[n] -> { S[i, j] : 0 <= i, j < n }"
+write    = "[n] -> { S[i, j] -> A[i, j] }"
+read     = "[n] -> { S[i, j] -> A[i - 1, j'] : i >= 1 and 0 < j < n - 1 and j - 1 <= j' <= j + 1 }"
+schedule = "[n] -> { S[i, j] -> [i, j] }"
+"""
+
+
+def test_some_cells_of_a_front_count_where_others_may_share() -> None:
+    """S[i, 1] alone reads A[i - 1, 0], so A[i, 1] may take its address."""
+    parallel = Analysis.of(read_problem("p.toml", INNER + 'parallel = { 1 = "doall" }')).conflicts("A")
+    sequential = Analysis.of(read_problem("s.toml", INNER)).conflicts("A")
+    params = {"n": 6}
+    bounds = [
+        find_lower_bound(sequential),
+        find_lower_bound(parallel),
+        find_lower_bound(parallel, None, params),
+    ]
+    assert all(bound.formula is not None for bound in bounds)
+    assert [bound.at(params) for bound in bounds] == [7, 10, 10]
+
+
+def test_without_time_for_fronts_one_execution_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arrayfold.liveness._SECONDS_FOR_FRONTS", 1e-6)
     conflicts = Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml")).conflicts("A")
     assert find_lower_bound(conflicts).formula == read_formula("n + 1")
+    bound = find_lower_bound(conflicts, None, {"n": 6})
+    assert bound.at({"n": 6}) == 12
+    assert bound.equals(read_formula("2*n"), {"n": 6})
+    assert not bound.equals(read_formula("2*n"), {"n": 7})
+    assert not bound.equals(read_formula("2*n"), {})
+
+
+def test_a_parallel_loop_outside_keeps_what_each_of_its_iterations_keeps() -> None:
+    problem = read_problem(
+        "outer.toml",
+        """
+context  = "[n] -> { : n >= 3 }"
+domain   = "[n] -> { S[i, j] : 0 <= i < n and 0 <= j < n }"
+write    = "[n] -> { S[i, j] -> A[i, j] }"
+read     = "[n] -> { S[i, j] -> A[i, j'] : j - 2 <= j' < j and 0 <= j' }"
+schedule = "[n] -> { S[i, j] -> [i, j] }"
+parallel = { 0 = "doall" }
+""",
+    )
+    folded = fold(problem)["A"]
+    assert folded.size == read_formula("2*n")
+    assert folded.is_optimal
 
 
 def test_butterfly_needs_a_total_order() -> None:

@@ -8,6 +8,7 @@ import arrayfold as af
 from arrayfold._isl import fix_parameters, points
 from arrayfold.choose import ask
 from arrayfold.fold import Analysis
+from arrayfold.mapping import Mapping, TableMapping
 from arrayfold.methods import METHODS, Request
 
 HERE = Path(__file__).parent
@@ -77,6 +78,7 @@ def draw_differences(file: str, name: str, params: dict[str, int], title: str) -
     first, second = conflicts.array.dimensions
     for k, (every, words) in enumerate(((False, f"{first} first"), (True, "best order"))):
         (mapping,) = METHODS["successive-modulo"].find(conflicts, Request.of(conflicts, {}, all_orders=every))
+        assert isinstance(mapping, Mapping)
         line = f"{words}: {', '.join(f'{mapping.row(j)} mod {m}' for j, m in enumerate(mapping.moduli))}"
         parts.append(text(left, 60 + 46 * k, line))
         parts.append(text(left, 80 + 46 * k, f"{mapping.size} cells"))
@@ -125,11 +127,35 @@ def draw_lattice(method: str, file: str, name: str, params: dict[str, int]) -> s
     return svg(max(520, 40 + (2 * reach + 1) * small), bottom + 50, parts)
 
 
+def draw_static() -> str:
+    """The cells of the hexagonal tile with their addresses, and cells that all conflict."""
+    params = {"B": 4}
+    result = af.fold(af.read("examples/hexagon-tile.toml"), params=params, method="static")["A"]
+    assert isinstance(result.mapping, TableMapping)
+    assert result.lower_bound.clique is not None
+    conflicting = set(result.lower_bound.clique.cells)
+    cells = result.size.at({})
+    parts = [text(20, 22, f"hexagon-tile, B = 4: {cells} addresses; the outlined cells all conflict")]
+    low = [min(cell[k] for cell, _ in result.mapping.table) for k in range(2)]
+    high = [max(cell[k] for cell, _ in result.mapping.table) for k in range(2)]
+    for (row, column), address in result.mapping.table:
+        x, y = 20 + (column - low[1]) * CELL, 34 + (row - low[0]) * CELL
+        is_chosen = (row, column) in conflicting
+        colour = f"hsl({360 * address // cells}, 65%, {62 if address % 2 else 48}%)"
+        parts.append(square(x, y, colour, 0.9 if is_chosen else 0.5, "#111" if is_chosen else "#888"))
+        parts.append(text(x + (CELL - 3) / 2, y + 16, str(address), "middle").replace("#666", "#111"))
+    bottom = 34 + (high[0] - low[0] + 1) * CELL
+    first, second = result.conflicts.array.dimensions
+    parts.append(text(20, bottom + 18, f"down: {first}, across: {second}; the numbers are addresses"))
+    return svg(max(470, 40 + (high[1] - low[1] + 1) * CELL), bottom + 32, parts)
+
+
 def figures() -> dict[str, str]:
     """All figures by file name."""
     return {
         **{f"{method}.svg": draw_lattice(method, *example) for method, example in LATTICES.items()},
         "fold.svg": draw_fold(),
+        "static.svg": draw_static(),
         "successive-modulo.svg": draw_differences(
             "examples/diamond-tile.toml",
             "A",

@@ -1,7 +1,8 @@
 """Lower bounds: cells that are all live at one moment need as many addresses, whatever the mapping.
 
 With exact parametric counting (barvinok inside islpy) the bound is a formula; without it, it is counted
-at given parameter values.
+at given parameter values. Under a partial order more cells may conflict with each other than are live at one
+moment; at given parameter values the largest such set is found.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, TypeAlias, cast
 
@@ -27,10 +28,12 @@ from arrayfold._isl import (
 )
 from arrayfold._watchdog import isolated
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded
+from arrayfold.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_qpolynomial, to_pw_aff
 from arrayfold.formula_text import read_formula
+from arrayfold.mapping import FoldMapping, TableMapping
+from arrayfold.reuse import conflict_graph
 
 _Counts: TypeAlias = tuple[bool, list[tuple[isl.Set, tuple[Formula, ...]]]]
 
@@ -39,17 +42,31 @@ _MOST_SECONDS = 8.0
 _MOST_COUNTED = 2_000_000
 _MOST_POINTS = 64
 _MOST_TERMS = 12
+_SHARE_FOR_CLIQUE = 0.5
+
+
+@dataclass(frozen=True)
+class Clique:
+    """Cells that all conflict with each other, at some parameter values; no larger set of them does."""
+
+    params: Mapping[str, int]
+    cells: tuple[tuple[int, ...], ...]
+
+    def is_at(self, params: Mapping[str, int]) -> bool:
+        """Whether it is known for these parameter values."""
+        return all(params.get(name) == value for name, value in self.params.items())
 
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """The largest number of cells live at one moment.
+    """The largest number of cells that are known to conflict with each other.
 
     formula  the bound where `when` holds; None if it is not known as a formula
     when     parameter values for which the formula was shown; None for all of the context
     pieces   { : } with formulas that some moment attains there
     is_attained  whether the maximum of these formulas is the bound, not only below it
     moments  { [t] -> A[x] }, to count at given parameter values
+    clique   a largest set of cells that all conflict, at the parameter values of the request
     """
 
     formula: Formula | None
@@ -57,9 +74,12 @@ class LowerBound:
     pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...]
     is_attained: bool
     moments: isl.Map | None
+    clique: Clique | None = None
 
     def at(self, params: Mapping[str, int]) -> int | None:
         """The bound at these parameter values; None if it is unknown or too large to be counted."""
+        if self.clique is not None and self.clique.is_at(params):
+            return len(self.clique.cells)
         here = fix_parameters(params)
         found = [
             formula.at(params)
@@ -75,24 +95,59 @@ class LowerBound:
     def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
         """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
 
-        The latter counts where the bound is not known as a formula, or the formula not for all sizes.
+        The latter counts where the bound is not known as a formula, or the formula not for all sizes, or
+        where a larger number of conflicting cells was found there.
         """
+        if self.formula == size and self.when is None:
+            return True
+        if self.clique is not None and self.clique.is_at(params) and size.names() <= set(params):
+            return size.at(params) == len(self.clique.cells)
         if self.formula is not None and (self.formula != size or self.when is None):
             return self.formula == size
         return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
+
+    def is_reached(self, mapping: FoldMapping, params: Mapping[str, int]) -> bool:
+        """Whether a mapping has no more addresses than the bound; a table at its own parameter values."""
+        if isinstance(mapping, TableMapping):
+            return self.at(mapping.params) == mapping.size.at({})
+        return self.equals(mapping.size, params)
 
 
 UNKNOWN = LowerBound(None, None, (), False, None)
 
 
-def find_lower_bound(conflicts: Conflicts, budget: Budget | None = None) -> LowerBound:
-    """The largest number of cells that are live together, over all moments."""
+def find_lower_bound(
+    conflicts: Conflicts, budget: Budget | None = None, params: Mapping[str, int] | None = None
+) -> LowerBound:
+    """The largest number of cells that are live together, over all moments.
+
+    params  where these fix all sizes, and moments may miss some, the largest number there of cells that
+            all conflict
+    """
+    budget = budget or Budget(None)
+    bound = _count_moments(conflicts, budget)
+    return replace(bound, clique=_largest_clique(conflicts, params or {}, budget))
+
+
+def _largest_clique(conflicts: Conflicts, params: Mapping[str, int], budget: Budget) -> Clique | None:
+    sizes = few_parameter_points(conflicts.context.intersect(fix_parameters(params)), 1)
+    if conflicts.moments_suffice or not sizes:
+        return None
+    try:
+        with budget.limit("the largest set of conflicting cells", _SHARE_FOR_CLIQUE):
+            graph = conflict_graph(conflicts.at(sizes[0]))
+            return Clique(sizes[0], tuple(sorted(graph.cells[x] for x in graph.cover.antichain)))
+    except ArrayfoldError:
+        return None
+
+
+def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
     if conflicts.moments is None:
         return UNKNOWN
     moments = conflicts.moments.intersect_params(conflicts.context)
     if not can_count():
         return LowerBound(None, None, (), False, moments)
-    limit = Budget(min(_MOST_SECONDS, max(0.0, 0.5 * (budget or Budget(None)).remaining())))
+    limit = Budget(min(_MOST_SECONDS, max(0.0, 0.5 * budget.remaining())))
     for count in (_largest_counts, _counts_at_ends):
         seconds = max(0.0, limit.remaining()) + _GRACE_SECONDS
         counted = isolated(partial(_counted_text, count, moments, limit), seconds)

@@ -6,13 +6,13 @@ from collections.abc import Mapping as Values
 from dataclasses import dataclass
 
 from arrayfold._budget import Budget
-from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.bounds import LowerBound
 from arrayfold.choose import Candidate, choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.fold import Analysis, Progress, checked_params
+from arrayfold.fold import Analysis, Progress, bound_beside, checked_params
 from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping, StorageMapping
+from arrayfold.mapping import AnyMapping, FoldMapping, Mapping, StorageMapping, TableMapping
 from arrayfold.mapping_text import read_mappings
 from arrayfold.methods import Request
 from arrayfold.program import Problem
@@ -45,12 +45,14 @@ class Checked:
     @property
     def size(self) -> Formula | None:
         """Cells of the mapping; None for relations without moduli."""
-        return self.mapping.size if isinstance(self.mapping, Mapping) else None
+        return None if isinstance(self.mapping, AnyMapping) else self.mapping.size
 
     @property
     def is_minimal(self) -> bool:
         """Whether the size is the lower bound."""
-        return self.size is not None and self.lower_bound.equals(self.size, self.params)
+        if isinstance(self.mapping, AnyMapping):
+            return False
+        return self.lower_bound.is_reached(self.mapping, self.params)
 
     @property
     def summary(self) -> str:
@@ -99,16 +101,17 @@ def _check_one(
         with budget.limit(f"the counterexample to {mapping}"):
             clobber = find_clobber(analysis.liveness, verdict)
     smaller, shrunk = None, None
+    if isinstance(verdict, Proof) and not isinstance(mapping, AnyMapping):
+        sizes = mapping.params if isinstance(mapping, TableMapping) else params
+        smaller = _smaller(conflicts, mapping, Request.of(conflicts, sizes, budget))
     if isinstance(verdict, Proof) and isinstance(mapping, Mapping):
-        request = Request.of(conflicts, params, budget)
-        smaller = _smaller(conflicts, mapping, request)
         with budget.limit(f"smaller versions of {mapping}"):
             shrunk = _shrunk(conflicts, mapping)
-    bound = find_lower_bound(conflicts, budget)
+    bound = bound_beside(mapping, conflicts, params, budget)
     return Checked(conflicts, mapping, verdict, clobber, bound, smaller, shrunk, params)
 
 
-def _smaller(conflicts: Conflicts, mapping: Mapping, request: Request) -> Candidate | None:
+def _smaller(conflicts: Conflicts, mapping: FoldMapping, request: Request) -> Candidate | None:
     try:
         best = choose("auto", conflicts, request)
     except (NothingProved, BudgetExceeded):

@@ -11,7 +11,7 @@ from arrayfold._budget import Budget
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, InputError, NothingProved
 from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping
+from arrayfold.mapping import FoldMapping, Mapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import Proof, Verdict, verify
 
@@ -23,7 +23,7 @@ class Candidate:
     """A mapping that a method proposed, with the judge's verdict, or why there is none."""
 
     method: str
-    mapping: Mapping | None
+    mapping: FoldMapping | None
     verdict: Verdict | None
     seconds: float
     reason: str = ""
@@ -46,17 +46,17 @@ def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
 
 def _smallest_proved(
     method: str,
-    find: Callable[[Conflicts, Request], Sequence[Mapping]],
+    find: Callable[[Conflicts, Request], Sequence[FoldMapping]],
     conflicts: Conflicts,
     request: Request,
 ) -> Candidate:
     start = time.perf_counter()
-    best: tuple[Mapping, Verdict] | None = None
+    best: tuple[FoldMapping, Verdict] | None = None
     reason = "the method proposed nothing"
     try:
         with request.budget.limit(f"method {method} on {conflicts.name}"):
             for proposed in find(conflicts, request):
-                mapping = proposed.with_powers_of_two() if request.power_of_two else proposed
+                mapping = _rounded(proposed) if request.power_of_two else proposed
                 try:
                     verdict = verify(conflicts, mapping)
                 except InputError as error:
@@ -74,12 +74,19 @@ def _smallest_proved(
     return Candidate(method, *best, seconds)
 
 
+def _rounded(mapping: FoldMapping) -> FoldMapping:
+    """Moduli as powers of two; a table has none."""
+    return mapping.with_powers_of_two() if isinstance(mapping, Mapping) else mapping
+
+
 def ask_all(conflicts: Conflicts, request: Request) -> Iterator[Candidate]:
-    """What every method finds, in the order of the table, and then what the searches of `auto` find."""
+    """What every method for all sizes finds, in the order of the table, and then the searches of `auto`."""
     from arrayfold.searches import SEARCHES
 
     best: Formula | None = None
     for method in METHODS:
+        if not METHODS[method].is_general:
+            continue
         candidate = ask(method, conflicts, request)
         best = _smaller(best, candidate, request)
         yield candidate
@@ -97,7 +104,7 @@ def _smaller(best: Formula | None, candidate: Candidate, request: Request) -> Fo
 
 
 def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
-    """The mapping to use: that of the named method, or for `auto` the smallest of all.
+    """The mapping to use: that of the named method, or for `auto` the smallest of those for all sizes.
 
     The first method of the table wins a tie, so an array that cannot shrink keeps the identity.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from arrayfold._budget import Budget
 from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.choose import Candidate, ask_all, best_of
+from arrayfold.choose import Candidate, ask, ask_all, best_of
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import NothingProved
 from arrayfold.fold import Analysis, Progress, checked_params, chosen_arrays
@@ -46,10 +46,11 @@ def compare(
         progress(f"{name}: mappings")
         everything = list(ask_all(conflicts, request))
         candidates = [candidate for candidate in everything if candidate.method in METHODS]
+        others = (name for name, method in METHODS.items() if not method.is_general)
+        candidates += [ask(name, conflicts, request) for name in others]
         candidates.append(_auto(everything, conflicts, request))
-        compared.append(
-            ComparedArray(conflicts, tuple(candidates), find_lower_bound(conflicts, budget), values)
-        )
+        bound = find_lower_bound(conflicts, budget, values)
+        compared.append(ComparedArray(conflicts, tuple(candidates), bound, values))
     return compared
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import islpy as isl
@@ -23,6 +23,9 @@ class Conflicts:
     differences  { A[d] }          d = y - x of conflicting cells; symmetric, without zero
     cells        { A[x] }          the cells that need an address
     moments      { [t] -> A[x] }   sets of cells that all conflict with each other; None if unknown
+
+    moments_suffice  no larger set of cells that all conflict needs to be looked for: the order is total, so
+                     that cells conflict where they meet at a moment, or all cells conflict
     """
 
     array: Array
@@ -32,6 +35,7 @@ class Conflicts:
     differences: isl.Set
     moments: isl.Map | None
     notes: tuple[str, ...] = ()
+    moments_suffice: bool = False
 
     @property
     def name(self) -> str:
@@ -50,6 +54,11 @@ class Conflicts:
         everything = isl.Map.from_domain_and_range(self.cells, self.cells)
         apart = isl.Map.universe(everything.get_space()).deltas_map().intersect_range(self.differences)
         return coalesced(everything.intersect(apart.domain().unwrap()))
+
+    @property
+    def pairs_one_way(self) -> isl.Map:
+        """{ A[x] -> A[y] }: every conflict at least one way round, x = y may occur; takes least to make."""
+        return self.pairs if self.some_pairs is None else self.some_pairs
 
     def pairs_apart(self, difference: Sequence[int]) -> isl.Map:
         """{ A[x] -> A[x + difference] }: conflicting pairs with this difference, at least one way round."""
@@ -77,14 +86,13 @@ class Conflicts:
 
     def within(self, here: isl.Set) -> Conflicts:
         """The conflicts for the parameter values of a set { : } only."""
-        return Conflicts(
-            self.array,
-            self.context.intersect(here),
-            self.cells.intersect_params(here),
-            None if self.some_pairs is None else self.some_pairs.intersect_params(here),
-            self.differences.intersect_params(here),
-            None if self.moments is None else self.moments.intersect_params(here),
-            self.notes,
+        return replace(
+            self,
+            context=self.context.intersect(here),
+            cells=self.cells.intersect_params(here),
+            some_pairs=None if self.some_pairs is None else self.some_pairs.intersect_params(here),
+            differences=self.differences.intersect_params(here),
+            moments=None if self.moments is None else self.moments.intersect_params(here),
         )
 
 
@@ -118,6 +126,8 @@ def conflicts_from_pairs(
     some_pairs: isl.Map,
     moments: isl.Map | None,
     notes: tuple[str, ...] = (),
+    *,
+    moments_suffice: bool = False,
 ) -> Conflicts:
     """Conflicts out of any relation that holds every conflicting pair at least one way round.
 
@@ -135,6 +145,7 @@ def conflicts_from_pairs(
         differences=coalesced(deltas.union(deltas.neg())),
         moments=moments,
         notes=notes,
+        moments_suffice=moments_suffice,
     )
 
 

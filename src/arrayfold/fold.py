@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
@@ -18,7 +18,7 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.methods import Request
 from arrayfold.program import Problem, Program
 from arrayfold.verify import Proof
@@ -33,7 +33,7 @@ class FoldedArray:
 
     name: str
     method: str
-    mapping: StorageMapping
+    mapping: FoldMapping
     proof: Proof
     lower_bound: LowerBound
     conflicts: Conflicts
@@ -57,7 +57,19 @@ class FoldedArray:
 
         For all of the context, or at the parameter values of the request.
         """
-        return self.lower_bound.equals(self.size, self.params if self.is_sized else {})
+        return self.lower_bound.is_reached(self.mapping, self.params if self.is_sized else {})
+
+    @property
+    def limits(self) -> str:
+        """The only sizes at which the mapping holds, in words; nothing if it holds for all of the context."""
+        return self.mapping.where if isinstance(self.mapping, TableMapping) else ""
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether there are fewer cells than before."""
+        if isinstance(self.mapping, TableMapping):
+            return self.size.at({}) < self.original_size.at(self.mapping.params)
+        return self.size != self.original_size
 
     @property
     def is_sized(self) -> bool:
@@ -69,11 +81,12 @@ class FoldedArray:
         """What the fold is worth, in words."""
         proved = "proved minimal" if self.is_optimal else "proved"
         cells = "1 cell" if str(self.size) == "1" else f"{self.size} cells"
-        return f"{cells} instead of {self.original_size}, {proved}"
+        return ", ".join(filter(None, (f"{cells} instead of {self.original_size}", proved, self.limits)))
 
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
-        return f"{self.mapping}: {self.size} cells{minimal} instead of {self.original_size}"
+        limits = f" {self.limits}" if self.limits else ""
+        return f"{self.mapping}: {self.size} cells{minimal} instead of {self.original_size}{limits}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +114,7 @@ class FoldResult:
         folds = tuple(
             StorageFold(array.mapping, array.remark, array.name in self.live_in)
             for array in self.arrays
-            if array.size != array.original_size
+            if array.shrinks
         )
         return FoldedRegion(self.problem, folds, loops)
 
@@ -124,7 +137,7 @@ class FoldResult:
         head = "".join(f"<th>{title}</th>" for title in ("array", "mapping", "cells", "was", "lower bound"))
         rows = "".join(
             f"<tr><td>{escape(array.name)}</td><td><code>{escape(str(array.mapping))}</code></td>"
-            f"<td>{array.size}</td><td>{array.original_size}</td>"
+            f"<td>{array.size} {array.limits}</td><td>{array.original_size}</td>"
             f"<td>{array.lower_bound.formula or 'unknown'}</td></tr>"
             for array in self.arrays
         )
@@ -211,8 +224,8 @@ def fold(
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
 
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
-    compared far out. The proof covers the whole context either way. Without a budget the work may take a
-    minute.
+    compared far out. The proof covers the whole context either way, unless the method is one for fixed
+    sizes. Without a budget the work may take a minute.
     """
     values = checked_params(problem, params or {})
     budget = budget or Budget(DEFAULT_SECONDS)
@@ -276,9 +289,9 @@ def _fold_one(
     progress(f"{name}: mappings")
     best = choose(method, conflicts, request)
     progress(f"{name}: lower bound")
-    bound = find_lower_bound(conflicts, budget)
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
+    bound = bound_beside(best.mapping, conflicts, params, budget)
     cases: tuple[Case, ...] = ()
     if method == "auto" and not power_of_two:
         progress(f"{name}: cases")
@@ -287,6 +300,15 @@ def _fold_one(
     return FoldedArray(
         name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
+
+
+def bound_beside(
+    mapping: StorageMapping, conflicts: Conflicts, params: Mapping[str, int], budget: Budget
+) -> LowerBound:
+    """The lower bound to compare a mapping with; for a table, with the cells that show it at its sizes."""
+    if isinstance(mapping, TableMapping):
+        return find_lower_bound(replace(conflicts, moments_suffice=False), budget, mapping.params)
+    return find_lower_bound(conflicts, budget, params)
 
 
 def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:

@@ -7,22 +7,26 @@ is live-out). A cell that is written and never read still occupies its address a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
+from arrayfold._budget import Budget
 from arrayfold._isl import coalesced, coalesced_if_few, first_images, last_images, origin, sets_of
 from arrayfold.any_order import checked_tiles
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
-from arrayfold.errors import MethodNotApplicable
-from arrayfold.order import Order, order_of, sweep
+from arrayfold.errors import BudgetExceeded, IslFailure, MethodNotApplicable
+from arrayfold.order import Order, fronts, order_of, sweep
 from arrayfold.program import Array, ConflictProblem, Problem, Program
 
 Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
+
+_SECONDS_FOR_FRONTS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +87,41 @@ class Liveness:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
         live = live_after(accesses, self.order)
         pairs = _CONSTRUCTIONS[construction](accesses, self.order, live)
-        moments = None
-        if self.order.is_swept:
-            in_a_sweep = live if self.order.is_total else live_after(accesses, sweep(self.order))
-            moments = _all_moments(accesses, occupied(accesses, in_a_sweep))
-        context = self.program.context
-        return conflicts_from_pairs(array, context, accesses.cells, pairs, moments, self.order.notes)
+        return conflicts_from_pairs(
+            array,
+            self.program.context,
+            accesses.cells,
+            pairs,
+            self._moments(accesses, live, pairs),
+            self.order.notes,
+            moments_suffice=self.order.is_total,
+        )
+
+    def _moments(self, accesses: Accesses, live: isl.Map, some_pairs: isl.Map) -> isl.Map | None:
+        """{ [s, t] -> A[x] }: cells that all conflict with each other.
+
+        Those in memory at a moment of a total order. For loops that run in parallel those that may be in
+        memory during one front, if they all conflict; otherwise some of them that do, and those at a moment
+        of the sequential execution, which is one of the possible ones.
+        """
+        if not self.order.is_swept:
+            return None
+        if self.order.is_total:
+            return _all_moments(accesses, occupied(accesses, live))
+        of_fronts: list[isl.Map] = []
+        for front in fronts(self.order):
+            with (
+                suppress(BudgetExceeded, IslFailure),
+                Budget(_SECONDS_FOR_FRONTS).limit("the cells of a front"),
+            ):
+                together = coalesced_if_few(occupied(accesses, live).apply_domain(front))
+                together = together.intersect_params(self.program.context)
+                conflicting = _conflicting(together, some_pairs)
+                if together.is_subset(conflicting):
+                    return _all_moments(accesses, together)
+                of_fronts.append(conflicting)
+        in_a_sweep = occupied(accesses, live_after(accesses, sweep(self.order)))
+        return _all_moments(accesses, in_a_sweep, *of_fronts)
 
 
 def analyse(program: Program) -> Liveness:
@@ -143,7 +176,8 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
     distinct = everything.subtract(isl.Map.identity(everything.get_space()))
     if distinct.is_subset(found.pairs):
         once = isl.Set("{ [] }").align_params(found.context.get_space()).intersect_params(found.context)
-        return replace(found, moments=isl.Map.from_domain_and_range(once, found.cells))
+        moments = isl.Map.from_domain_and_range(once, found.cells)
+        return replace(found, moments=moments, moments_suffice=True)
     return found
 
 
@@ -187,19 +221,36 @@ def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:
 
 
 def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
-    """{ [t] -> A[x] }: the cells that a total order keeps in memory right after the write event t.
+    """{ [t] -> A[x] }: the cells in memory right after the write event t; for a partial order, that may be.
 
     live  { A[x] -> [t] }  as `live_after` gives it for that order
     """
     return coalesced_if_few(live.union(accesses.writes).reverse())
 
 
-def _all_moments(accesses: Accesses, in_memory: isl.Map) -> isl.Map:
-    """{ [s, t] -> A[x] }: the cells in memory at the start (s = 0) and after each write (s = 1)."""
-    running = in_memory.insert_dims(isl.dim_type.in_, 0, 1)
-    running = running.fix_val(isl.dim_type.in_, 0, isl.Val(1))
-    start = isl.Map.from_domain_and_range(origin(running.get_space().domain()), accesses.live_in)
-    return coalesced_if_few(running.union(start))
+def _conflicting(together: isl.Map, some_pairs: isl.Map) -> isl.Map:
+    """{ [f] -> A[x] }: of each front cells that all conflict; of two that do not, the later is kept.
+
+    together    { [f] -> A[x] }
+    some_pairs  { A[x] -> A[y] }  every conflict at least one way round
+    """
+    meeting = together.reverse().apply_range(together)
+    later_to_earlier = meeting.intersect(isl.Map.lex_gt(together.get_space().range()))
+    compatible = later_to_earlier.subtract(some_pairs.union(some_pairs.reverse()))
+    return coalesced_if_few(together.subtract(together.apply_range(compatible)))
+
+
+def _all_moments(accesses: Accesses, *in_memory: isl.Map) -> isl.Map:
+    """{ [s, t] -> A[x] }: the cells in memory at the start (s = 0), and what else is known (s = 1, 2 ...).
+
+    in_memory  { [t] -> A[x] }  kept apart by s, because their times need not mean the same
+    """
+    times = in_memory[0].get_space().domain().insert_dims(isl.dim_type.set, 0, 1)
+    total = isl.Map.from_domain_and_range(origin(times), accesses.live_in)
+    for number, cells in enumerate(in_memory, start=1):
+        wider = cells.insert_dims(isl.dim_type.in_, 0, 1)
+        total = total.union(wider.fix_val(isl.dim_type.in_, 0, isl.Val(number)))
+    return coalesced_if_few(total)
 
 
 def _live_write(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:

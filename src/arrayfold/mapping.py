@@ -1,4 +1,4 @@
-"""Storage mappings: cell -> address, `(M x + o) mod b` row by row."""
+"""Storage mappings: cell -> address, `(M x + o) mod b` row by row, or looked up in a table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping as Values
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import islpy as isl
@@ -144,7 +145,56 @@ class AnyMapping:
         return str(self.relation)
 
 
-StorageMapping: TypeAlias = Mapping | AnyMapping
+@dataclass(frozen=True)
+class TableMapping:
+    """A mapping that lists the address of every cell, for one value of each parameter.
+
+    params  the only parameter values that it is meant for
+    table   cells with their addresses, counted from zero
+
+    >>> table = TableMapping("A", ("i",), {"N": 3}, (((0,), 0), ((1,), 1), ((2,), 0)))
+    >>> print(table, table.where, table.size)
+    A[i] -> table of 3 entries at N = 3 only 2
+    >>> table.address((2,), {"N": 3})
+    (0,)
+    """
+
+    array: str
+    dimensions: tuple[str, ...]
+    params: Values[str, int]
+    table: tuple[tuple[tuple[int, ...], int], ...]
+
+    @property
+    def size(self) -> Formula:
+        """How many addresses there are."""
+        return Formula.constant(1 + max((address for _, address in self.table), default=0))
+
+    @property
+    def where(self) -> str:
+        """The parameter values that it is limited to, in words."""
+        return print_sizes(self.params)
+
+    def address(self, cell: Sequence[int], params: Values[str, int]) -> tuple[int, ...]:
+        """The address of a cell; the parameter values must be those of the table."""
+        assert all(params[name] == value for name, value in self.params.items())
+        return (self._addresses[tuple(cell)],)
+
+    @cached_property
+    def _addresses(self) -> dict[tuple[int, ...], int]:
+        return dict(self.table)
+
+    def __str__(self) -> str:
+        entries = "1 entry" if len(self.table) == 1 else f"{len(self.table)} entries"
+        return f"{self.array}[{', '.join(self.dimensions)}] -> table of {entries}"
+
+
+FoldMapping: TypeAlias = Mapping | TableMapping
+StorageMapping: TypeAlias = Mapping | AnyMapping | TableMapping
+
+
+def print_sizes(params: Values[str, int]) -> str:
+    """Parameter values that something is limited to, as `at N = 3 only`; nothing without parameters."""
+    return f"at {', '.join(f'{name} = {value}' for name, value in params.items())} only" if params else ""
 
 
 def _formula(entry: Formula | int) -> Formula:

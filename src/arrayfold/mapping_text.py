@@ -18,7 +18,7 @@ from arrayfold.errors import IncompleteMapping, InputError
 from arrayfold.formula import Formula, Remainder
 from arrayfold.formula_isl import extents
 from arrayfold.formula_text import read_formula
-from arrayfold.mapping import AnyMapping, Mapping, StorageMapping
+from arrayfold.mapping import AnyMapping, Mapping, StorageMapping, TableMapping
 from arrayfold.program import Array, Problem, find_array
 
 _CELL = re.compile(r"\s*([A-Za-z_]\w*)\s*\[")
@@ -211,7 +211,7 @@ def _from_json(path: Path, problem: Problem) -> list[StorageMapping]:
         raise InputError(f"{path}: not JSON: {error}") from None
     try:
         found = [_from_entry(entry, problem) for entry in cast("list[dict[str, Any]]", data["arrays"])]
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: expected the JSON that `arrayfold fold --json` prints") from None
     if not found:
         raise InputError(f"{path}: there is no mapping in it")
@@ -220,6 +220,8 @@ def _from_json(path: Path, problem: Problem) -> list[StorageMapping]:
 
 def _from_entry(entry: dict[str, Any], problem: Problem) -> StorageMapping:
     array = find_array(problem.arrays, entry["name"])
+    if "table" in entry:
+        return _table(array, entry)
     matrix = tuple(tuple(read_formula(x) for x in row) for row in entry["matrix"])
     offset = tuple(read_formula(x) for x in entry["offset"])
     moduli = tuple(read_formula(x) for x in entry["moduli"])
@@ -227,3 +229,12 @@ def _from_entry(entry: dict[str, Any], problem: Problem) -> StorageMapping:
         parts = f"rows of {array.rank} coefficients and as many offsets and moduli"
         raise InputError(f"the mapping of {array.name} needs {parts}")
     return Mapping(array.name, array.dimensions, matrix, offset, moduli)
+
+
+def _table(array: Array, entry: dict[str, Any]) -> TableMapping:
+    table = tuple((tuple(cell), address) for cell, address in entry["table"])
+    params = dict(entry["only_at"])
+    numbers = [*params.values(), *(number for cell, address in table for number in (*cell, address))]
+    if not all(isinstance(number, int) for number in numbers):
+        raise InputError(f"the table of {array.name} needs whole numbers")
+    return TableMapping(array.name, array.dimensions, params, table)

@@ -29,6 +29,7 @@ class Order:
     before       { [a] -> [b] }     event a surely comes before event b
     is_total     before is the lexicographic order and every instance has its own time
     is_swept     the lexicographic order of times is one of the possible executions
+    is_parallel  for such an order: which dimensions of a time are those of parallel loops and ties
     exclusive    { [a] -> [b] }     no execution has both events, symmetric; None if all events always happen
     """
 
@@ -38,6 +39,7 @@ class Order:
     is_total: bool
     is_swept: bool
     notes: tuple[str, ...] = ()
+    is_parallel: tuple[bool, ...] = ()
     exclusive: isl.Map | None = None
 
     def not_after(self) -> isl.Map:
@@ -69,6 +71,31 @@ def sweep(order: Order) -> Order:
     return Order(
         order.read_times, order.write_times, isl.Map.lex_lt(order.before.get_space().domain()), True, True
     )
+
+
+def fronts(order: Order) -> list[isl.Map]:
+    """{ [t] -> [f] }: times to the front that they belong to, from the coarsest notion of a front on.
+
+    A front has equal values of the sequential dimensions before the first parallel one, or of all of them;
+    the other entries of f are zero.
+    """
+    if not any(order.is_parallel):
+        return []
+    sequential = [d for d, parallel in enumerate(order.is_parallel) if not parallel]
+    outer = [d for d in sequential if not any(order.is_parallel[:d])]
+    kinds = [outer] if outer == sequential else [outer, sequential]
+    return [_zero_but(order.before.get_space(), kept) for kept in kinds]
+
+
+def _zero_but(space: isl.Space, kept: Sequence[int]) -> isl.Map:
+    """{ [t] -> [f] }: f is t in some dimensions and zero in the others."""
+    front = isl.Map.universe(space)
+    for d in range(space.dim(isl.dim_type.out)):
+        if d in kept:
+            front = front.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+        else:
+            front = front.fix_val(isl.dim_type.out, d, isl.Val(0))
+    return front
 
 
 # ---------------------------------------------------------------- schedules
@@ -105,6 +132,7 @@ def _schedule_order(program: Program, schedule: isl.UnionMap) -> Order:
         is_total=not any(mask) and not program.tiles,
         is_swept=True,
         notes=notes,
+        is_parallel=tuple(mask),
     )
 
 

@@ -22,15 +22,17 @@ from arrayfold._isl import (
     fix_parameters,
     integer,
     linear_form,
+    points,
     smallest_parameters,
     smallest_point,
+    visit_points,
 )
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import IncompleteMapping
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
-from arrayfold.mapping import AnyMapping, Mapping, StorageMapping
-from arrayfold.well_formed import check_well_formed, is_shown_positive
+from arrayfold.mapping import AnyMapping, Mapping, StorageMapping, TableMapping
+from arrayfold.well_formed import check_table, check_well_formed, is_shown_positive
 
 _MOST_WRAPS = 16
 _MOST_VALUES = 32
@@ -80,9 +82,14 @@ Verdict = Proof | Counterexample | Undecided
 
 
 def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
-    """Whether no two different conflicting cells get the same address, for all of the context."""
+    """Whether no two different conflicting cells get the same address, for all of the context.
+
+    A table is judged for its own parameter values only, and the proof says so.
+    """
     if isinstance(mapping, AnyMapping):
         return _verify_relation(conflicts, mapping)
+    if isinstance(mapping, TableMapping):
+        return _verify_table(conflicts, mapping)
     check_well_formed(conflicts, mapping)
     verdict = _verify_rows(conflicts, mapping)
     if isinstance(verdict, Undecided):
@@ -268,7 +275,7 @@ def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) 
 
 
 def _from_pairs(
-    conflicts: Conflicts, pairs: isl.Map, params: Values[str, int], mapping: StorageMapping
+    conflicts: Conflicts, pairs: isl.Map, params: Values[str, int], mapping: Mapping | AnyMapping
 ) -> Counterexample:
     here = pairs.intersect_params(fix_parameters(params))
     rank = conflicts.array.rank
@@ -297,3 +304,32 @@ def _verify_relation(conflicts: Conflicts, mapping: AnyMapping) -> Verdict:
         step = "no pair of conflicting cells has equal images"
         return Proof("by an emptiness check on the conflicting pairs (isl)", (step,), conflicts.context)
     return _from_pairs(conflicts, collisions, smallest_parameters(collisions.params()), mapping)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _verify_table(conflicts: Conflicts, mapping: TableMapping) -> Verdict:
+    """Every conflicting pair at the parameter values of the table is looked at."""
+    check_table(conflicts, mapping)
+    here = conflicts.at(mapping.params)
+    addresses = dict(mapping.table)
+    for cell in points(here.cells.intersect_params(here.context)):
+        if cell not in addresses:
+            index = ", ".join(map(str, cell))
+            raise IncompleteMapping(f"the table gives no address to {conflicts.name}[{index}]")
+    rank = conflicts.array.rank
+    collisions: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+
+    def compare(pair: tuple[int, ...]) -> None:
+        first, second = sorted((pair[:rank], pair[rank:]))
+        if first != second and addresses[first] == addresses[second]:
+            collisions.append((first, second))
+
+    visit_points(here.pairs_one_way.intersect_params(here.context).wrap(), compare)
+    if collisions:
+        cells = min(collisions)
+        return Counterexample(conflicts.name, mapping.params, cells, (addresses[cells[0]],))
+    step = f"{len(addresses)} cells have {mapping.size} addresses, and no conflicting pair has equal ones"
+    where = f"{mapping.where}, " if mapping.params else ""
+    return Proof(f"{where}by looking at every pair of conflicting cells", (step,), here.context)

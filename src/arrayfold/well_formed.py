@@ -7,12 +7,12 @@ from collections.abc import Mapping as Values
 
 import islpy as isl
 
-from arrayfold._isl import parameter_minima, parameter_names, smallest_parameters
+from arrayfold._isl import fix_parameters, parameter_minima, parameter_names, smallest_parameters
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
-from arrayfold.mapping import Mapping
+from arrayfold.mapping import Mapping, TableMapping
 
 
 def check_well_formed(conflicts: Conflicts, mapping: Mapping) -> None:
@@ -38,6 +38,30 @@ def check_well_formed(conflicts: Conflicts, mapping: Mapping) -> None:
             if not where.is_empty():
                 values = _print_values(smallest_parameters(where))
                 raise InputError(f"modulus {modulus} is not positive at {values or 'any size'}")
+
+
+def check_table(conflicts: Conflicts, mapping: TableMapping) -> None:
+    """Raise unless a table fixes all sizes, within the context, and gives cells one address each."""
+    names = parameter_names(conflicts.context)
+    missing = [name for name in names if name not in mapping.params]
+    if missing:
+        raise InputError(f"the table of {conflicts.name} does not say at which {missing[0]} it holds")
+    if conflicts.context.intersect(fix_parameters(mapping.params)).is_empty():
+        where = _print_values(mapping.params)
+        raise InputError(f"the table of {conflicts.name} is for {where}, where there is nothing to fold")
+    seen: set[tuple[int, ...]] = set()
+    for cell, address in mapping.table:
+        text = f"{conflicts.name}[{', '.join(map(str, cell))}]"
+        if len(cell) != conflicts.array.rank:
+            found, expected = len(cell), conflicts.array.rank
+            raise InputError(
+                f"the table names {text} with {found} indices, but {conflicts.name} has {expected}"
+            )
+        if address < 0:
+            raise InputError(f"the table gives {text} the negative address {address}")
+        if cell in seen:
+            raise InputError(f"the table gives {text} two addresses")
+        seen.add(cell)
 
 
 def is_shown_positive(modulus: Formula, context: isl.Set) -> bool:

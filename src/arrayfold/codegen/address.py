@@ -6,6 +6,9 @@ prints it picks the form.
 
 from __future__ import annotations
 
+import itertools
+import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -14,12 +17,15 @@ import islpy as isl
 
 from arrayfold._isl import integer
 from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
+from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents, to_pw_aff
-from arrayfold.mapping import Mapping
+from arrayfold.mapping import Mapping, TableMapping
 
 Wrap: TypeAlias = Literal["none", "nonnegative", "any"]
 _MOST_TURNS = 4
+_MOST_ENTRIES = 100_000
+_LINE = 90
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,71 @@ class Row:
 
 
 @dataclass(frozen=True)
+class TableRow:
+    """An address that is looked up by the row-major position of a cell in the box of all cells.
+
+    lows, lengths  of the box, dimension by dimension
+    addresses      for each position of the box; what stands where there is no cell does not matter
+    """
+
+    table: str
+    lows: tuple[int, ...]
+    lengths: tuple[int, ...]
+    addresses: tuple[int, ...]
+    modulus: Formula
+
+    def text(self, subscripts: Sequence[str], name: NameText) -> str:
+        """The address as C; each subscript is the text of a factor."""
+        del name
+        terms: list[tuple[int, str]] = []
+        start, stride = 0, 1
+        for low, length, subscript in reversed(list(zip(self.lows, self.lengths, subscripts, strict=True))):
+            terms.insert(0, (stride, subscript))
+            start, stride = start + stride * low, stride * length
+        return f"{self.table}[{sum_of([*terms, (-start, '')])}]"
+
+    def declaration(self) -> list[str]:
+        """The lines that hold the table, of the narrowest type that is wide enough."""
+        size = int(self.modulus.as_number())
+        width = "char" if size <= 1 << 8 else "short" if size <= 1 << 16 else "int"
+        lines = textwrap.wrap(", ".join(map(str, self.addresses)), _LINE)
+        return [
+            f"static const unsigned {width} {self.table}[] = {{",
+            *(f"  {line}" for line in lines),
+            "};",
+        ]
+
+
+@dataclass(frozen=True)
 class Layout:
     """The rows of a folded array in the order of its C dimensions, the contiguous one last."""
 
     array: str
-    rows: tuple[Row, ...]
+    rows: tuple[Row | TableRow, ...]
+
+    def tables(self) -> list[TableRow]:
+        """The rows that need a table."""
+        return [row for row in self.rows if isinstance(row, TableRow)]
+
+
+def lay_out_table(mapping: TableMapping, name: str) -> Layout:
+    """The one row of a table that is called by this name in C."""
+    cells = [cell for cell, _ in mapping.table]
+    lows = tuple(map(min, *cells)) if len(cells) > 1 else cells[0]
+    highs = tuple(map(max, *cells)) if len(cells) > 1 else cells[0]
+    lengths = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))
+    if math.prod(lengths) > _MOST_ENTRIES:
+        raise InputError(
+            f"the cells of {mapping.array} span a box of {math.prod(lengths)} entries, "
+            f"and tables of up to {_MOST_ENTRIES} are written",
+            hint="Another method, or smaller sizes.",
+        )
+    addresses = dict(mapping.table)
+    box = itertools.product(*(range(low, high + 1) for low, high in zip(lows, highs, strict=True)))
+    return Layout(
+        mapping.array,
+        (TableRow(name, lows, lengths, tuple(addresses.get(cell, 0) for cell in box), mapping.size),),
+    )
 
 
 def lay_out(mapping: Mapping, cells: isl.Set, context: isl.Set) -> Layout:

@@ -22,7 +22,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.guards import check_guards, with_guard_reads
 from arrayfold.liveness import analyse
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.mapping import FoldMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
@@ -45,7 +45,7 @@ def generate_region(
     program: Program,
     source: CSource,
     storages: Sequence[Storage],
-    mappings: Sequence[StorageMapping],
+    mappings: Sequence[FoldMapping],
     names: Names,
 ) -> GeneratedRegion:
     """The region in the program's order."""
@@ -93,7 +93,7 @@ def _maps(schedule: isl.UnionMap) -> list[isl.Map]:
     return [maps.get_at(k) for k in range(maps.n_map())]
 
 
-def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[StorageMapping]) -> None:
+def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[FoldMapping]) -> None:
     """Raise if a fold may overwrite what a condition reads before what it guards has run."""
     guarded = with_guard_reads(program)
     if guarded is program or program.schedule is not source.schedule:

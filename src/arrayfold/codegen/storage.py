@@ -50,7 +50,8 @@ class Storage:
         element = plain_type(self.variable.element)
         sizes = [formula_text(extent, self.parameter) for extent in self.extents]
         brackets = "".join(f"[{size}]" for size in sizes)
-        lines = [f"/* {self.comment} */"]
+        tables = (line for row in self.layout.tables() for line in row.declaration())
+        lines = [f"/* {self.comment} */", *tables]
         if not self.is_on_heap:
             return [*lines, f"{element} {self.name}{brackets};"]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])

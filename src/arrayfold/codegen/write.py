@@ -15,7 +15,7 @@ from arrayfold.c.tree import (
     Variable,
     walk,
 )
-from arrayfold.codegen.address import lay_out
+from arrayfold.codegen.address import lay_out, lay_out_table
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
 from arrayfold.codegen.names import Names, names_in
 from arrayfold.codegen.pragmas import depend_edits
@@ -23,7 +23,7 @@ from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
 from arrayfold.codegen.unused import is_own, unused_variables
 from arrayfold.errors import InputError
-from arrayfold.mapping import Mapping
+from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.program import Program
 
 
@@ -31,7 +31,7 @@ from arrayfold.program import Program
 class StorageFold:
     """A mapping to write into the code, and a remark for the reader of it."""
 
-    mapping: Mapping
+    mapping: FoldMapping
     remark: str
     is_live_in: bool = False
 
@@ -56,14 +56,14 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     assert all(source.text.data == text.data for source in sources)
     names = Names(text.identifiers)
     edits: list[Edit] = []
-    needs_heap: list[CSource] = []
+    needs_stdlib: list[CSource] = []
     for region, source in zip(regions, sources, strict=True):
         storages = _storages(region, source, names)
         edits += _region_edits(region, source, storages, names)
-        if any(storage.is_on_heap for storage in storages):
-            needs_heap.append(source)
-    if needs_heap:
-        edits += _include(text, min(source.region.function.span.start for source in needs_heap))
+        if _only_sizes(region) or any(storage.is_on_heap for storage in storages):
+            needs_stdlib.append(source)
+    if needs_stdlib:
+        edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
     return apply_edits(text.text, edits).encode("latin-1")
 
 
@@ -92,7 +92,11 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         cells = program.accesses(writes=True, array=name).union(program.accesses(writes=False, array=name))
         accessed = cells.range().extract_set(program.array(name).cells.get_space())
-        layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
+        layout = (
+            lay_out_table(fold.mapping, names.fresh(f"{variable.name}_at"))
+            if isinstance(fold.mapping, TableMapping)
+            else lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
+        )
         extents = positive_extents(layout, program.context)
         new_name = (
             names.own_or_fresh(variable, function)
@@ -146,13 +150,34 @@ def _region_edits(
         if not storages:
             return []
         try:
-            return _kept_loops(source, storages)
+            return _kept_loops(region, source, storages)
         except NotInText:
             pass
     return _new_loops(region, source, storages, names)
 
 
-def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
+def _only_sizes(region: FoldedRegion) -> dict[str, int]:
+    """The only parameter values for which the folds of a region hold; none if they hold for all."""
+    tables = (fold.mapping for fold in region.folds if isinstance(fold.mapping, TableMapping))
+    return {name: value for table in tables for name, value in table.params.items()}
+
+
+def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
+    """The lines that end the program at sizes for which the folds of a region do not hold."""
+    sizes = _only_sizes(region)
+    if not sizes:
+        return []
+    if "abort" in names_in(source.region.function):
+        raise InputError(
+            f"abort is no function in {source.region.function.name}, which needs it to refuse other sizes",
+            source.text.place(source.region.before),
+            "Give that variable another name.",
+        )
+    text = parameter_text(source.parameters)
+    return [f"if ({' || '.join(f'{text(name)} != {value}' for name, value in sizes.items())})", "  abort();"]
+
+
+def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     by_variable = {storage.variable: storage for storage in storages}
 
     def element(variable: Variable, texts: Sequence[str], trees: Sequence[Expression]) -> str | None:
@@ -169,6 +194,7 @@ def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     ]
     before = [
         *unused_variables(source, storages, []),
+        *_size_check(region, source),
         *(line for one in storages for line in one.declaration()),
     ]
     after = [line for storage in storages for line in storage.release()]
@@ -186,6 +212,7 @@ def _new_loops(
     new = generate_region(region.program, source, storages, mappings, names)
     before = [
         *unused_variables(source, storages, new.iterators),
+        *_size_check(region, source),
         *(line for one in storages for line in one.declaration()),
         *new.declarations,
     ]

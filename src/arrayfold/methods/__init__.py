@@ -13,6 +13,7 @@ from arrayfold.methods import (
     lattice,
     linear,
     projection,
+    static,
     successive_modulo,
 )
 from arrayfold.methods.method import Method, Request
@@ -29,6 +30,7 @@ METHODS: Table[str, Method] = {
         hyperplane.METHOD,
         projection.METHOD,
         exhaustive.METHOD,
+        static.METHOD,
     )
 }
 

@@ -9,7 +9,7 @@ from arrayfold._budget import Budget
 from arrayfold._isl import large_parameters
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.mapping import FoldMapping
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Request:
 
     sizes         parameter values at which sizes are compared
     far           large parameter values, which decide where sizes are equal
+    given         the parameter values that the user named, among them
     power_of_two  round constant moduli up to powers of two
     all_orders    try every order of the array axes, not only the given one
     """
@@ -25,6 +26,7 @@ class Request:
     sizes: Mapping[str, int]
     far: Mapping[str, int]
     budget: Budget
+    given: Mapping[str, int]
     power_of_two: bool = False
     all_orders: bool = True
 
@@ -40,7 +42,7 @@ class Request:
         """A request that compares at the given parameter values, and far out for parameters not given."""
         far = large_parameters(conflicts.context)
         sizes = {name: params.get(name, value) for name, value in far.items()}
-        return Request(sizes, far, budget or Budget(None), power_of_two, all_orders)
+        return Request(sizes, far, budget or Budget(None), dict(params), power_of_two, all_orders)
 
     def rank(self, size: Formula) -> tuple[object, ...]:
         """Smaller sizes come first; the text breaks ties, so that answers never vary."""
@@ -49,9 +51,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Method:
-    """A named way to find mappings."""
+    """A named way to find mappings.
+
+    is_general  its mappings hold for all of the context, so that `auto` can choose among them
+    """
 
     name: str
     summary: str
     citation: str
-    find: Callable[[Conflicts, Request], Sequence[StorageMapping]]
+    find: Callable[[Conflicts, Request], Sequence[FoldMapping]]
+    is_general: bool = True

@@ -12,7 +12,7 @@ from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping
+from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.program import Program
@@ -64,6 +64,8 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
     }
     if array.lower_bound.when is not None:
         data["lower_bound_when"] = str(array.lower_bound.when)
+    if isinstance(array.mapping, TableMapping) and array.lower_bound.clique is not None:
+        data["conflicting_cells"] = [list(cell) for cell in array.lower_bound.clique.cells]
     if array.is_sized:
         data["at"] = {
             **array.params,
@@ -88,7 +90,15 @@ def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
     }
 
 
-def _mapping(mapping: Mapping) -> dict[str, Any]:
+def _mapping(mapping: FoldMapping) -> dict[str, Any]:
+    if isinstance(mapping, TableMapping):
+        return {
+            "matrix": [],
+            "offset": [],
+            "moduli": [],
+            "table": [[list(cell), address] for cell, address in mapping.table],
+            "only_at": dict(mapping.params),
+        }
     return {
         "matrix": [[str(entry) for entry in row] for row in mapping.matrix],
         "offset": [str(entry) for entry in mapping.offset],
@@ -123,7 +133,7 @@ def _candidate(candidate: Candidate, array: ComparedArray) -> dict[str, Any]:
         **_mapping(candidate.mapping),
         "size": str(candidate.mapping.size),
         "proved": candidate.is_proved,
-        "optimal": array.lower_bound.equals(candidate.mapping.size, array.params),
+        "optimal": array.lower_bound.is_reached(candidate.mapping, array.params),
         "seconds": round(candidate.seconds, 6),
         "citation": METHODS[candidate.method].citation if candidate.method in METHODS else "",
     }
@@ -143,6 +153,8 @@ def _checked(item: Checked) -> dict[str, Any]:
         "size": _formula(item.size),
         "lower_bound": _formula(item.lower_bound.formula),
     }
+    if isinstance(item.mapping, TableMapping):
+        data["only_at"] = dict(item.mapping.params)
     match item.verdict:
         case Proof(argument, steps):
             data["proof"] = {"argument": argument, "steps": list(steps)}

@@ -14,6 +14,7 @@ from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
+from arrayfold.mapping import TableMapping
 from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.runner import RunReport
@@ -60,9 +61,10 @@ def _fold_table(result: FoldResult) -> Table:
 
 
 def _verdict(array: FoldedArray) -> Text:
+    limits = f", {array.limits}" if array.limits else ""
     if array.is_optimal:
-        return Text("proved, minimal", style="bold green")
-    return Text(f"proved{_gap(array)}", style="green")
+        return Text(f"proved, minimal{limits}", style="bold green")
+    return Text(f"proved{_gap(array)}{limits}", style="green")
 
 
 def _gap(array: FoldedArray) -> str:
@@ -126,7 +128,9 @@ def _compare_table(array: ComparedArray) -> Table:
         cells = f"{size} = {size.at(array.params):,}" if sized and not size.is_constant else str(size)
         least = bound.at(array.params) if sized else None
         ratio = f"{size.at(array.params) / least:.2f}" if least else ""
-        verdict = "proved, minimal" if bound.equals(size, array.params) else "proved"
+        minimal = ", minimal" if bound.is_reached(candidate.mapping, array.params) else ""
+        limits = candidate.mapping.where if isinstance(candidate.mapping, TableMapping) else ""
+        verdict = f"proved{minimal}{', ' * bool(limits)}{limits}"
         table.add_row(candidate.method, Text(str(candidate.mapping)), cells, ratio, verdict, seconds)
     return table
 
@@ -161,7 +165,8 @@ def _size_sentence(item: Checked) -> str:
     if item.size is None:
         return "no two conflicting cells share an address."
     if item.is_minimal:
-        return f"{_cells(item.size)}, and no mapping has fewer."
+        where = f" ({item.mapping.where})" if isinstance(item.mapping, TableMapping) else ""
+        return f"{_cells(item.size)}, and no mapping has fewer{where}."
     if item.lower_bound.formula is None:
         return f"{_cells(item.size)}."
     when = "" if item.lower_bound.when is None else f" (shown for {item.lower_bound.when})"
