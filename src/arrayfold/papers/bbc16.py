@@ -9,9 +9,7 @@ from arrayfold.papers.published import PublishedRow, PublishedTable
 _BASELINE = ("successive-modulo",)
 _SMO = ("hyperplane",)
 
-_NO_PROGRAM = (
-    "The paper prints no tiled program; the example is the stage that the mapping belongs to."
-)
+_NO_PROGRAM = "The paper prints no tiled program; the example is the stage that the mapping belongs to."
 _ONE_ORDER = "The baseline takes the axes in one order only; ours may take the other axis first."
 _BOUNDS = "With the corrected bounds of the live-out set L2: 3B-4-tt <= ii <= 3B-3-tt (Fig. 7)."
 _ORIGINAL = (
