@@ -47,7 +47,7 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
 
 def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
     """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value."""
-    earlier = _across(order.read_times, order.before.reverse(), order.write_times)
+    earlier = _across(order.read_times, _ever(order, order.before).reverse(), order.write_times)
     defined = earlier.apply_range(program.accesses(writes=True, must_only=True))
     return coalesced(program.accesses(writes=False).subtract(defined))
 
@@ -74,8 +74,15 @@ def _possible_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl
     """{ S[i] -> [T[j] -> A[x]] } for a partial order: the read does not surely come before the write."""
     readers = sinks.reverse().range_product(sinks.range().identity())
     linked = program.accesses(writes=True).apply_range(readers)
-    never = _across(order.write_times, order.before.reverse(), order.read_times)
+    never = order.before.reverse()
+    never = never if order.exclusive is None else never.union(order.exclusive)
+    never = _across(order.write_times, never, order.read_times)
     return linked.subtract(linked.intersect_range_factor_domain(never))
+
+
+def _ever(order: Order, relation: isl.Map) -> isl.Map:
+    """{ [a] -> [b] }: the pairs of events that some execution has both of."""
+    return relation if order.exclusive is None else relation.subtract(order.exclusive)
 
 
 def _across(left: isl.UnionMap, relation: isl.Map, right: isl.UnionMap) -> isl.UnionMap:

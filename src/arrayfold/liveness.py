@@ -149,6 +149,8 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
 
 def live_after(accesses: Accesses, order: Order) -> isl.Map:
     """{ A[x] -> [t] }: right after the write event t the cell may hold a value that is still needed."""
+    if order.exclusive is not None:
+        return _live_in_one_execution(accesses, order)
     first = first_images(accesses.writes) if order.is_total else accesses.writes
     last = last_images(accesses.reads) if order.is_total else accesses.reads
     may_precede = isl.Map.lex_le(order.before.get_space().domain()) if order.is_total else order.not_after()
@@ -157,6 +159,28 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
     needed = coalesced(last).apply_range(may_precede.reverse())
     needed = needed.union(always(accesses.live_out, accesses.moments))
     return coalesced_if_few(started.intersect(needed).intersect_range(accesses.moments))
+
+
+def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:
+    """{ A[x] -> [t] }: as above, where the write of x, its read and t are pairwise in one execution.
+
+    The triangle of DIY16 §3.2, Eq. 5, with all three sides: without conditionals the third one follows.
+    """
+    not_after = order.not_after()
+    always = isl.Map.from_domain_and_range
+    ends = accesses.writes.range_product(accesses.reads)
+    ends = ends.intersect(always(accesses.cells, not_after.wrap()))
+    at_both = not_after.domain_product(not_after.reverse())
+    live = ends.apply_range(at_both)
+    live = live.union(
+        always(accesses.live_in, accesses.moments).intersect(
+            accesses.reads.apply_range(not_after.reverse()).union(always(accesses.live_out, accesses.moments))
+        )
+    )
+    live = live.union(
+        always(accesses.live_out, accesses.moments).intersect(accesses.writes.apply_range(not_after))
+    )
+    return coalesced_if_few(live.intersect_range(accesses.moments))
 
 
 def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:

@@ -7,13 +7,15 @@ write, so both are put apart by a phase dimension (0 reads, 1 writes) in a commo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from arrayfold._isl import coalesced, fix_parameters, maps_of, smallest_parameters
+from arrayfold.closure import close
 from arrayfold.errors import InputError
 from arrayfold.program import Program
+from arrayfold.tile_order import before_in_tiles
 
 _FOLLOWED_SIZES = 3
 
@@ -27,6 +29,7 @@ class Order:
     before       { [a] -> [b] }     event a surely comes before event b
     is_total     before is the lexicographic order and every instance has its own time
     is_swept     the lexicographic order of times is one of the possible executions
+    exclusive    { [a] -> [b] }     no execution has both events, symmetric; None if all events always happen
     """
 
     read_times: isl.UnionMap
@@ -35,21 +38,29 @@ class Order:
     is_total: bool
     is_swept: bool
     notes: tuple[str, ...] = ()
+    exclusive: isl.Map | None = None
 
     def not_after(self) -> isl.Map:
-        """{ [a] -> [b] }: a may come before b, or they are the same event."""
-        return isl.Map.universe(self.before.get_space()).subtract(self.before.reverse())
+        """{ [a] -> [b] }: some execution has a before b, or they are the same event.
+
+        The complement of the relation R∀ of DIY16 §3.2, turned round.
+        """
+        together = isl.Map.universe(self.before.get_space()).subtract(self.before.reverse())
+        return together if self.exclusive is None else together.subtract(self.exclusive)
 
     def unordered(self) -> isl.Map:
-        """{ [a] -> [b] }: neither surely comes first; an event is unordered with itself."""
+        """{ [a] -> [b] }: either may come first; an event is unordered with itself."""
         return self.not_after().subtract(self.before)
 
 
 def order_of(program: Program) -> Order:
-    """The order of a program: its schedule with parallel loops, or its happens-before relation."""
-    if program.schedule is None:
-        return _happens_before_order(program)
-    return _schedule_order(program, program.schedule)
+    """The order of a program: its schedule with parallel loops or tiles, or its happens-before relation."""
+    if program.happens_before is not None:
+        order = _happens_before_order(program, program.happens_before)
+    else:
+        assert program.schedule is not None
+        order = _schedule_order(program, program.schedule)
+    return order if program.exclusive is None else _with_exclusive(order, program.exclusive)
 
 
 def sweep(order: Order) -> Order:
@@ -84,12 +95,14 @@ def _schedule_order(program: Program, schedule: isl.UnionMap) -> Order:
     before = _lexicographic(times.get_space(), mask)
     if has_ties and front < depth:
         before = before.subtract(_ties_of_a_front(before.get_space(), front, depth))
+    if program.tiles:
+        before = before_in_tiles(before, program.tiles)
     notes = ("some instances have equal times and run in any order",) if has_ties else ()
     return Order(
         read_times=_with_phase(times, front, 0),
         write_times=_with_phase(times, front, 1),
         before=before,
-        is_total=not any(mask),
+        is_total=not any(mask) and not program.tiles,
         is_swept=True,
         notes=notes,
     )
@@ -150,21 +163,25 @@ def _lexicographic(parameters: isl.Space, is_parallel: Sequence[bool]) -> isl.Ma
 # ---------------------------------------------------------------- happens-before relations
 
 
-def _happens_before_order(program: Program) -> Order:
-    """Times [s, i, phase]: coordinates that only tell instances apart; the relation orders them."""
-    assert program.happens_before is not None
-    closure, is_exact = program.happens_before.transitive_closure()
-    relation = closure if is_exact else program.happens_before
-    cycle = closure.intersect(program.domain().identity())
-    if not is_exact and not cycle.is_empty():
-        cycle = _cycle_at_small_sizes(program, program.happens_before)
+def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
+    """Times [s, i, phase] that only tell instances apart, or [t, phase] if there is a schedule as well.
+
+    The relation alone orders instances; the schedule names one of the executions.
+    """
+    closure = close(given)
+    cycle = closure.superset.intersect(program.domain().identity())
+    if not closure.is_exact and not cycle.is_empty():
+        cycle = _cycle_at_small_sizes(program, given)
     if not cycle.is_empty():
         raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
     coordinates = _instance_coordinates(program)
+    if program.schedule is not None:
+        is_one = program.schedule.is_injective()
+        coordinates = program.schedule if is_one else program.schedule.flat_range_product(coordinates)
     phase = max(m.dim(isl.dim_type.out) for m in maps_of(coordinates))
     space = coordinates.get_space().params().set_from_params().add_dims(isl.dim_type.set, phase)
     on_times = isl.Map.empty(space.map_from_set())
-    for part in maps_of(relation.apply_domain(coordinates).apply_range(coordinates)):
+    for part in maps_of(closure.relation.apply_domain(coordinates).apply_range(coordinates)):
         on_times = on_times.union(part)
     across = on_times.add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
     inside = (
@@ -172,13 +189,13 @@ def _happens_before_order(program: Program) -> Order:
     )
     inside = inside.order_lt(isl.dim_type.in_, phase, isl.dim_type.out, phase)
     before = coalesced(across.union(inside))
-    notes = () if is_exact else ("happens_before has no exact closure and is used as given",)
+    notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
     return Order(
         read_times=_with_phase(coordinates, phase, 0),
         write_times=_with_phase(coordinates, phase, 1),
         before=before,
         is_total=False,
-        is_swept=False,
+        is_swept=program.schedule is not None and on_times.is_subset(isl.Map.lex_lt(space)),
         notes=notes,
     )
 
@@ -208,3 +225,22 @@ def _follow(step: isl.UnionMap) -> isl.UnionMap:
     while not (further := coalesced(reached.union(reached.apply_range(step)))).is_subset(reached):
         reached = further
     return reached
+
+
+# ---------------------------------------------------------------- conditionals
+
+
+def _with_exclusive(order: Order, exclusive: isl.UnionMap) -> Order:
+    """The order in which some instances never run in the same execution.
+
+    exclusive  { S[i] -> T[j] }  need not be symmetric
+    """
+    events = order.read_times.union(order.write_times)
+    both = exclusive.union(exclusive.reverse())
+    on_times = isl.Map.empty(order.before.get_space())
+    for part in maps_of(both.apply_domain(events).apply_range(events)):
+        on_times = on_times.union(part)
+    note = "some instances never run together; reads are taken to find a value all the same"
+    return replace(
+        order, is_total=False, is_swept=False, notes=(*order.notes, note), exclusive=coalesced(on_times)
+    )

@@ -72,13 +72,15 @@ class Program:
     context         { : }               what is known of the parameters
     schedule        { S[i] -> [t] }     when instances run, None when a relation says it
     parallel        dimension of the schedule -> meaning of its loop
-    happens_before  { S[i] -> T[j] }    instead of a schedule
+    happens_before  { S[i] -> T[j] }    who surely runs before whom; a schedule beside it names one execution
     live_in         { A[x] }            cells with a value before the program, as declared
     live_out        { A[x] }            cells needed after it
     temporaries     arrays that may be folded; None leaves the choice to the analysis
     extra_temporaries  further ones, whatever the choice is
     kept            arrays that are no temporaries, each with the reason
     source          the C text behind it, if it has one
+    exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if all always run
+    tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
     """
 
     name: str
@@ -94,6 +96,8 @@ class Program:
     extra_temporaries: tuple[str, ...] = ()
     kept: Mapping[str, Kept] = field(default_factory=dict[str, Kept])
     source: CSource | None = None
+    exclusive: isl.UnionMap | None = None
+    tiles: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -154,6 +158,8 @@ class Program:
             and self.live_out.is_equal(other.live_out)
             and _equal_or_both_absent(self.schedule, other.schedule)
             and _equal_or_both_absent(self.happens_before, other.happens_before)
+            and _equal_or_both_absent(self.exclusive, other.exclusive)
+            and self.tiles == other.tiles
             and all(
                 self.accesses(writes=writes, must_only=must).is_equal(
                     other.accesses(writes=writes, must_only=must)

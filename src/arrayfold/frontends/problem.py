@@ -12,8 +12,19 @@ from arrayfold.frontends.problem_program import build_program
 from arrayfold.program import Problem
 
 _SETS = ("domain", "live_in", "live_out", "array", "differences")
-_MAPS = ("write", "may_write", "read", "may_read", "schedule", "happens_before", "conflicts")
-_KNOWN = ("context", *_SETS, *_MAPS, "temporary", "parallel")
+_MAPS = (
+    "write",
+    "may_write",
+    "read",
+    "may_read",
+    "schedule",
+    "execution",
+    "happens_before",
+    "exclusive",
+    "conflicts",
+)
+_KNOWN = ("context", *_SETS, *_MAPS, "temporary", "parallel", "tasks", "tiles")
+_ORDERS = ("schedule", "tasks", "happens_before")
 _OF_CONFLICTS = ("context", "conflicts", "differences", "array")
 
 
@@ -43,11 +54,19 @@ def _check_keys(problem: ProblemText) -> None:
     elif "domain" not in problem.values:
         hint = "A program needs domain, write and schedule; without a program give conflicts or differences."
         raise problem.error("there is neither a domain nor conflicts nor differences", None, hint)
-    elif "schedule" not in problem.values and "happens_before" not in problem.values:
+    elif not any(key in problem.values for key in _ORDERS):
         hint = 'For example: schedule = "{ S[i, j] -> [i, j] }".'
-        raise problem.error("the order is missing: give a schedule or happens_before", None, hint)
+        raise problem.error("the order is missing: give a schedule, tasks or happens_before", None, hint)
     if "schedule" in problem.values and "happens_before" in problem.values:
-        raise problem.error("give either a schedule or happens_before, not both", "happens_before")
+        hint = "An order that the relation allows can be given as execution."
+        raise problem.error("give either a schedule or happens_before, not both", "happens_before", hint)
+    if "schedule" in problem.values and "tasks" in problem.values:
+        raise problem.error("give either a schedule or tasks, not both", "tasks")
+    if "execution" in problem.values and "happens_before" not in problem.values:
+        hint = "Without happens_before the order is a schedule."
+        raise problem.error("execution belongs to happens_before", "execution", hint)
+    if "execution" in problem.values and "tasks" in problem.values:
+        raise problem.error("tasks are an execution themselves", "execution")
 
 
 def _read_parts(problem: ProblemText) -> ProblemParts:

@@ -7,9 +7,12 @@ from typing import Any, cast
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, maps_of, sets_of, tuple_name
+from arrayfold._isl import is_bounded, maps_of, parameter_names, sets_of, tuple_name
 from arrayfold.frontends.problem_parts import ProblemParts, counted, did_you_mean
+from arrayfold.frontends.tasks import find_occurrences, parse_tasks
 from arrayfold.program import Access, Array, Parallelism, Program, Statement
+from arrayfold.task_order import Occurrence, happens_before, textual_schedule
+from arrayfold.tile_order import ANY_SIZE
 
 _ACCESS_KEYS = ("write", "may_write", "read", "may_read")
 
@@ -28,7 +31,8 @@ def build_program(parts: ProblemParts) -> Program:
     live_in = _live_cells(parts, "live_in", ranks, touched)
     live_out = _live_cells(parts, "live_out", ranks, touched)
     cells = touched.union(live_in).union(live_out).coalesce()
-    schedule, depth = _schedule(parts, domains)
+    schedule, before = _order(parts, domains)
+    depth = max((part.dim(isl.dim_type.out) for part in maps_of(schedule)), default=0) if schedule else 0
     return Program(
         name=parts.problem.file,
         context=parts.context,
@@ -39,11 +43,89 @@ def build_program(parts: ProblemParts) -> Program:
         ),
         schedule=schedule,
         parallel=_parallel(parts, depth),
-        happens_before=_happens_before(parts, domains) if schedule is None else None,
+        happens_before=before,
         live_in=live_in,
         live_out=live_out,
         temporaries=_temporaries(parts, ranks),
+        exclusive=_relation(parts, "exclusive", domains) if "exclusive" in parts.maps else None,
+        tiles=_tiles(parts, depth),
     )
+
+
+def _order(
+    parts: ProblemParts, domains: Mapping[str, isl.Set]
+) -> tuple[isl.UnionMap | None, isl.UnionMap | None]:
+    """The schedule and the happens-before relation, one of them or both."""
+    if "tasks" in parts.problem.values:
+        schedule, before = _tasks(parts, domains)
+        if "happens_before" not in parts.maps:
+            return schedule, before
+        before = before.union(_relation(parts, "happens_before", domains)).coalesce()
+        violated = before.subtract(schedule.lex_lt_union_map(schedule))
+        return None if not violated.is_empty() else schedule, before
+    if "happens_before" not in parts.maps:
+        return _schedule(parts, "schedule", domains), None
+    before = _relation(parts, "happens_before", domains)
+    if "execution" not in parts.maps:
+        return None, before
+    execution = _schedule(parts, "execution", domains)
+    violated = before.subtract(execution.lex_lt_union_map(execution))
+    if not violated.is_empty():
+        first, second = violated.domain().sample_point(), violated.range().sample_point()
+        message = f"the execution breaks happens_before, for example between {first} and {second}"
+        raise parts.error(message, "execution", None)
+    return execution, before
+
+
+def _tasks(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The tasks as written, { S[i] -> [t] }, and what surely runs before what, { S[i] -> T[j] }."""
+    text = parts.problem.text("tasks")
+    space = parts.context.get_space()
+    occurrences: list[Occurrence] = []
+    for found in find_occurrences(parse_tasks(text), text, parameter_names(parts.context)):
+        name, rank = found.instances.get_tuple_name(isl.dim_type.out), found.instances.dim(isl.dim_type.out)
+        domain = parts.check_statement("tasks", name, rank, domains)
+        clipped = found.instances.align_params(space).intersect_range(domain)
+        if not clipped.reverse().is_single_valued():
+            raise parts.error(f"some instance of {name} would run twice", "tasks", name)
+        occurrences.append(Occurrence(found.path, clipped))
+    schedule = textual_schedule(occurrences, space)
+    for name, domain in domains.items():
+        instances = isl.UnionSet.from_set(domain)
+        missing = instances.subtract(schedule.domain())
+        if not missing.is_empty():
+            message = f"no task runs {name}, for example {missing.sample_point()}"
+            raise parts.error(message, "tasks", name if text.find(rf"\b{name}\s*\[") else None)
+        if not schedule.intersect_domain(instances).is_single_valued():
+            raise parts.error(f"some instance of {name} would run twice", "tasks", name)
+    return schedule, happens_before(occurrences, space)
+
+
+def _tiles(parts: ProblemParts, depth: int) -> tuple[str, ...]:
+    given: Any = parts.problem.values.get("tiles", [])
+    if not isinstance(given, list):
+        raise parts.problem.error('tiles is a list of sizes: tiles = ["T", 32, "any"]', "tiles")
+    sizes = tuple(str(size) for size in cast("list[Any]", given))
+    if sizes and ("schedule" not in parts.maps or "parallel" in parts.problem.values):
+        raise parts.problem.error("tiles cut a schedule without parallel dimensions", "tiles")
+    if len(sizes) > depth:
+        found = counted(depth, "dimension")
+        raise parts.problem.error(f"there are {len(sizes)} tile sizes, but the schedule has {found}", "tiles")
+    for size in sizes:
+        if size != ANY_SIZE:
+            _check_tile_size(parts, size)
+    return sizes
+
+
+def _check_tile_size(parts: ProblemParts, size: str) -> None:
+    names = ", ".join(parameter_names(parts.context))
+    hint = 'A size is a positive number, a parameter, or "any".'
+    try:
+        too_small = isl.Set(f"[{names}] -> {{ : ({size}) < 1 }}")
+    except isl.Error:
+        raise parts.problem.error(f"{size!r} is no size of a tile", "tiles", hint) from None
+    if not parts.context.intersect(too_small).is_empty():
+        raise parts.problem.error(f"the size {size} of a tile is not always positive", "tiles", hint)
 
 
 def _domains(parts: ProblemParts) -> dict[str, isl.Set]:
@@ -111,48 +193,45 @@ def _cells_of(cells: isl.UnionSet, name: str, rank: int) -> isl.Set:
     return isl.Set.empty(space.set_tuple_name(isl.dim_type.set, name))
 
 
-def _schedule(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.UnionMap | None, int]:
-    """The schedule on the domain, { S[i] -> [t] }, and its number of dimensions."""
-    if "schedule" not in parts.maps:
-        return None, 0
+def _schedule(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> isl.UnionMap:
+    """The schedule on the domain, { S[i] -> [t] }."""
     schedule = isl.UnionMap.empty(parts.context.get_space())
     depths: dict[str, int] = {}
-    for relation in maps_of(parts.map("schedule")):
+    for relation in maps_of(parts.map(key)):
         name = relation.get_tuple_name(isl.dim_type.in_)
-        domain = parts.check_statement("schedule", name, relation.dim(isl.dim_type.in_), domains)
+        domain = parts.check_statement(key, name, relation.dim(isl.dim_type.in_), domains)
         times = relation.reset_tuple_id(isl.dim_type.out).intersect_domain(domain)
         if not times.is_single_valued():
-            message = f"the schedule gives some instance of {name} more than one time"
-            raise parts.error(message, "schedule", name)
+            message = f"the {key} gives some instance of {name} more than one time"
+            raise parts.error(message, key, name)
         if name in depths:
-            raise parts.error(f"the times of {name} differ in length", "schedule", name)
+            raise parts.error(f"the times of {name} differ in length", key, name)
         depths[str(name)] = times.dim(isl.dim_type.out)
         schedule = schedule.union(isl.UnionMap.from_map(times))
     depth = max(depths.values(), default=0)
     for name, domain in domains.items():
         missing = isl.UnionSet.from_set(domain).subtract(schedule.domain())
         if not missing.is_empty():
-            message = f"the schedule does not say when {name} runs, for example {missing.sample_point()}"
-            raise parts.error(message, "schedule", name if name in depths else None)
+            message = f"the {key} does not say when {name} runs, for example {missing.sample_point()}"
+            raise parts.error(message, key, name if name in depths else None)
         if depths.get(name, depth) != depth:
             own = counted(depths[name], "dimension")
             message = f"times differ in length: that of {name} has {own}, others have {depth}"
-            raise parts.error(message, "schedule", name, "Pad the shorter ones with zeros.")
-    return schedule.coalesce(), depth
+            raise parts.error(message, key, name, "Pad the shorter ones with zeros.")
+    return schedule.coalesce()
 
 
-def _happens_before(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.UnionMap:
-    before = isl.UnionMap.empty(parts.context.get_space())
-    for relation in maps_of(parts.map("happens_before")):
+def _relation(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> isl.UnionMap:
+    """A relation on the instances, { S[i] -> T[j] }."""
+    total = isl.UnionMap.empty(parts.context.get_space())
+    for relation in maps_of(parts.map(key)):
         ends = [
-            parts.check_statement(
-                "happens_before", relation.get_tuple_name(side), relation.dim(side), domains
-            )
+            parts.check_statement(key, relation.get_tuple_name(side), relation.dim(side), domains)
             for side in (isl.dim_type.in_, isl.dim_type.out)
         ]
         clipped = relation.intersect_domain(ends[0]).intersect_range(ends[1])
-        before = before.union(isl.UnionMap.from_map(clipped))
-    return before.coalesce()
+        total = total.union(isl.UnionMap.from_map(clipped))
+    return total.coalesce()
 
 
 def _temporaries(parts: ProblemParts, ranks: Mapping[str, int]) -> tuple[str, ...] | None:

@@ -31,9 +31,17 @@ def _program_lines(program: Program) -> list[tuple[str, str]]:
             ]
             if relations:
                 lines.append((prefix + key, _quote(known, relations)))
-    for key, relation in (("schedule", program.schedule), ("happens_before", program.happens_before)):
+    order = "schedule" if program.happens_before is None else "execution"
+    for key, relation in (
+        (order, program.schedule),
+        ("happens_before", program.happens_before),
+        ("exclusive", program.exclusive),
+    ):
         if relation is not None:
             lines.append((key, f'"{relation.gist_domain(program.domain())}"'))
+    if program.tiles:
+        sizes = ", ".join(f'"{size}"' for size in program.tiles)
+        lines.append(("tiles", f"[{sizes}]"))
     if program.parallel:
         meanings = ", ".join(f'{dimension} = "{meaning}"' for dimension, meaning in program.parallel.items())
         lines.append(("parallel", f"{{ {meanings} }}"))

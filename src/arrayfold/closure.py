@@ -1,0 +1,48 @@
+"""Transitive closures of relations on instances, exact where isl or repeated composition finds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold._isl import coalesced, maps_of
+
+_MOST_ROUNDS = 4
+_MOST_PIECES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """What follows from a relation by transitivity.
+
+    relation  { S[i] -> T[j] }  holds nothing else; all of it where the closure is exact
+    superset  { S[i] -> T[j] }  holds all of it
+    """
+
+    relation: isl.UnionMap
+    superset: isl.UnionMap
+    is_exact: bool
+
+
+def close(relation: isl.UnionMap) -> Closure:
+    """The transitive closure of a relation, { S[i] -> T[j] }.
+
+    isl gives a superset, and says whether it is exact. Where it is not, the relation is composed with itself
+    a few times, which is exact if nothing is added any more, and a subset otherwise.
+
+    >>> close(isl.UnionMap("{ S[i] -> S[i + 2] : 0 <= i < 9 }")).is_exact
+    True
+    """
+    superset, is_exact = relation.transitive_closure()
+    if is_exact:
+        return Closure(superset, superset, True)
+    reached = relation
+    for _ in range(_MOST_ROUNDS):
+        further = coalesced(reached.union(reached.apply_range(reached)))
+        if further.is_subset(reached):
+            return Closure(reached, reached, True)
+        if sum(part.n_basic_map() for part in maps_of(further)) > _MOST_PIECES:
+            break
+        reached = further
+    return Closure(reached, superset, False)
