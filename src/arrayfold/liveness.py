@@ -49,6 +49,11 @@ class Accesses:
         """{ [t] }: the times of writes; right after one of them every conflict can be seen."""
         return self.writes.range()
 
+    @property
+    def events(self) -> isl.Set:
+        """{ [t] }: the times of writes and reads."""
+        return coalesced(self.writes.range().union(self.reads.range()))
+
 
 @dataclass(frozen=True, eq=False)
 class Liveness:
@@ -80,8 +85,9 @@ class Liveness:
         accesses = self.accesses(array)
         if construction != "live-write" and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
-        live = live_after(accesses, self.order)
-        pairs = _CONSTRUCTIONS[construction](accesses, self.order, live)
+        order = self.order.among(accesses.events)
+        live = live_after(accesses, order)
+        pairs = _CONSTRUCTIONS[construction](accesses, order, live)
         moments = None
         if self.order.is_swept:
             in_a_sweep = live if self.order.is_total else live_after(accesses, sweep(self.order))

@@ -55,7 +55,7 @@ class _Story:
             accesses.live_in.intersect_params(here),
             accesses.live_out.intersect_params(here),
         )
-        self.not_after = liveness.order.not_after().intersect_params(here)
+        self.not_after = liveness.order.among(self.accesses.events).not_after().intersect_params(here)
 
     def clobber(self, kept: tuple[int, ...], written: tuple[int, ...]) -> Clobber | None:
         """The earliest write of `written` that may hit `kept` while that is needed."""
