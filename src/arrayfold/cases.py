@@ -143,9 +143,9 @@ class _Search:
         if not least:
             return None
         first = least[new_name]
-        if not self._may_shrink([period * m + residue for m in range(first, first + _COMPARED)]):
-            return []
         general = max(first, -((residue - max(self.start + 1, _FIRST_SIZE)) // period))
+        if not self._may_shrink([period * m + residue for m in range(general, general + _COMPARED)]):
+            return list(self._single_sizes([period * m + residue for m in range(first, general)]))
         back = Formula.name(self.name) * Fraction(1, period) - Fraction(residue, period)
         for mapping in mappings_of_bases(here, self._bases(period, residue, general)):
             if mapping.size.evaluate({new_name: _FAR}) > self.best.evaluate(

@@ -31,6 +31,7 @@ class Input:
     fuse: bool
     tile: tuple[int, ...]
     parallel: bool
+    order: str | None
 
     def read(self, budget: Budget | None = None) -> Problem:
         """The one problem of the file, or the one that --region names."""
@@ -62,8 +63,18 @@ class Input:
         )
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
-        if not (self.schedule is not None or self.fuse or self.tile or self.parallel):
+        if self.schedule is not None or self.fuse or self.tile or self.parallel:
+            problem = self._reordered(problem, budget)
+        if self.order is None:
             return problem
+        from arrayfold.any_order import ANY_ORDERS, for_all_orders
+
+        for which in ANY_ORDERS:
+            if which == self.order:
+                return for_all_orders(problem, which, budget)
+        raise InputError(f"--order {self.order}: expected {' or '.join(ANY_ORDERS)}")
+
+    def _reordered(self, problem: Problem, budget: Budget | None) -> Problem:
         from arrayfold.schedule import reorder
 
         return reorder(
@@ -130,6 +141,13 @@ def _make_input(
         bool,
         typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
     ] = False,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
+        ),
+    ] = None,
 ) -> Input:
     arguments = tuple(c_options or ())
     if arguments and not arguments[0].startswith("-"):
@@ -149,6 +167,7 @@ def _make_input(
         fuse,
         _tile_sizes(tile),
         parallel,
+        order,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import islpy as isl
 
 from arrayfold._isl import coalesced, coalesced_if_few, first_images, last_images, origin, sets_of
+from arrayfold.any_order import checked_tiles
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
 from arrayfold.errors import MethodNotApplicable
@@ -103,6 +104,8 @@ def analyse(program: Program) -> Liveness:
     list of temporaries every written array that is neither live-in nor live-out is one, unless the program
     knows a reason against it.
     """
+    if program.tiles:
+        checked_tiles(program)
     order = order_of(program)
     live_in = program.live_in.union(undefined_reads(program, order).range())
     surely_written = program.accesses(writes=True, must_only=True).range()

@@ -44,9 +44,10 @@ def reorder(
     _check_wishes(schedule, fuse, tile)
     if schedule is None and not (fuse or tile or parallel):
         return program
+    program = replace(program, happens_before=None, tiles=())
     if program.domain().intersect_params(program.context).is_empty():
         return program
-    _refuse_aliases(program)
+    refuse_aliases(program)
     program = with_guard_reads(program)
     with (budget or Budget(None)).limit("the order"):
         dependences = memory_dependences(program)
@@ -69,8 +70,8 @@ def _checked(problem: Problem) -> Program:
     return problem
 
 
-def _refuse_aliases(program: Program) -> None:
-    """Two names of one memory, and functions that use global variables, would hide dependences."""
+def refuse_aliases(program: Program) -> None:
+    """Raise where two names of one memory, or functions with global variables, would hide dependences."""
     source = program.source
     if source is not None and source.impure is not None:
         raise InputError(

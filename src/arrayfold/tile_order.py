@@ -2,8 +2,8 @@
 
 Tiles run in lexicographic order, and so do the instances of a tile. Where tiles begin is left open
 ("unaligned" tiles, Darte and Isoard 2015; DIY16 §4), because multiples of a symbolic size are not affine. Let
-d be the difference of two times. A dimension in which 0 <= d_k < s_k may be cut between the two or not, one with
-d_k >= s_k is cut for sure, and one with d_k < 0 may put the later one first. So a comes before b for
+d be the difference of two times. A dimension in which 0 <= d_k < s_k may be cut between the two or not, one
+with d_k >= s_k is cut for sure, and one with d_k < 0 may put the later one first. So a comes before b for
 sure iff all differences are nonnegative up to the first one that reaches its size.
 """
 

@@ -133,6 +133,7 @@ class CSource:
     skipped     parts of the region that the preprocessor leaves out
     impure      a call that uses more than its arguments, in words
     may_alias   two arrays that might overlap
+    has_tasks   OpenMP says more of the order than which loops are parallel
     """
 
     text: CText
@@ -145,6 +146,7 @@ class CSource:
     skipped: tuple[Span, ...] = ()
     impure: str | None = None
     may_alias: tuple[str, str] | None = None
+    has_tasks: bool = False
 
     @property
     def name(self) -> str:

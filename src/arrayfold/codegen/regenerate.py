@@ -120,6 +120,12 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
                 source.text.place(node.span.start),
                 "Use another iterator in the region.",
             )
+    if source.has_tasks and program.schedule is source.schedule:
+        raise InputError(
+            f"the OpenMP constructs of {source.name} must stay as they are written",
+            source.text.place(source.region.before),
+            "Only parallel for can be written anew; leave out --loops generate.",
+        )
     written = {access.array for item in program.statements for access in item.accesses if access.is_write}
     scalars = [name for name in sorted(written) if program.array(name).rank == 0]
     if scalars and program.schedule is source.schedule and source.parallel:

@@ -72,7 +72,10 @@ class Storage:
             f"(long long){parenthesised(text)}" if tree.type.kind == "unsigned" else parenthesised(text)
             for text, tree in zip(subscripts, trees, strict=True)
         ]
-        rows = [row.text(factors, self.parameter) for row in self.layout.rows]
+        return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
+
+    def indexed(self, rows: Sequence[str]) -> str:
+        """An element, given its coordinates."""
         if self.is_flat and self.is_on_heap:
             rows = [self._flattened(rows)]
         return self.name + "".join(f"[{row}]" for row in rows)

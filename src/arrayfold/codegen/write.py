@@ -18,6 +18,7 @@ from arrayfold.c.tree import (
 from arrayfold.codegen.address import lay_out
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
 from arrayfold.codegen.names import Names, names_in
+from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
 from arrayfold.codegen.unused import is_own, unused_variables
@@ -161,7 +162,11 @@ def _kept_loops(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     rewriter = Rewriter(source.text, lambda _: None, element)
     for statement in source.region.statements:
         rewriter.visit(statement)
-    edits = [*rewriter.found, *_removals(source, storages, inside=True)]
+    edits = [
+        *rewriter.found,
+        *depend_edits(source, storages),
+        *_removals(source, storages, inside=True),
+    ]
     before = [
         *unused_variables(source, storages, []),
         *(line for one in storages for line in one.declaration()),

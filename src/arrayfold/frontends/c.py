@@ -23,8 +23,16 @@ from arrayfold.frontends.c_arrays import (
     variables_of,
 )
 from arrayfold.frontends.c_effects import Effect
-from arrayfold.frontends.c_openmp import parallel_around, parallel_loops, private_names
+from arrayfold.frontends.c_openmp import (
+    Directive,
+    needs_tasks,
+    parallel_around,
+    parallel_loops,
+    private_names,
+    read_directives,
+)
 from arrayfold.frontends.c_regions import Wish, active_pragmas, find_regions, find_wishes
+from arrayfold.frontends.c_tasks import order_of_tasks
 from arrayfold.frontends.c_walk import Found, Loop, Position, RegionWalk
 from arrayfold.frontends.clang import parse_c
 from arrayfold.frontends.options import apply_options
@@ -38,7 +46,7 @@ def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Progra
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
     for region in find_regions(text, unit, pragmas):
-        reader = _RegionReader(text, region, parallel_loops(text, region, pragmas), unit.skipped)
+        reader = _RegionReader(text, region, read_directives(text, region, pragmas), unit.skipped)
         private = private_names(text, region, pragmas)
         program = reader.program(private, parallel_around(text, region, pragmas))
         programs.append(_granted(program, text, find_wishes(text, region.function, pragmas)))
@@ -68,7 +76,9 @@ def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
 class _RegionReader:
     """One region: names, parameters, arrays, statements."""
 
-    def __init__(self, text: CText, region: Region, parallel: set[For], skipped: Sequence[Span]) -> None:
+    def __init__(
+        self, text: CText, region: Region, directives: Sequence[Directive], skipped: Sequence[Span]
+    ) -> None:
         self._text = text
         self._skipped = skipped
         self._region = region
@@ -96,6 +106,8 @@ class _RegionReader:
         }
         self._written = frozenset(declared | {variable for variable in assigned if variable is not None})
         self._affine = AffineReader(text, self._names, self._written, self._iterators)
+        self._directives = directives
+        parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
         self._walk = RegionWalk(text, region, self._affine, self._is_data, parallel)
 
     def _is_data(self, variable: Variable) -> bool:
@@ -158,6 +170,7 @@ class _RegionReader:
             tuple(span for span in self._skipped if self._region.holds(span.start)),
             impure=self._impure(),
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
+            has_tasks=needs_tasks(self._directives),
         )
         return Program(
             name=self._region.name,
@@ -166,13 +179,22 @@ class _RegionReader:
             arrays=model_arrays,
             schedule=schedule,
             parallel=parallel,
-            happens_before=None,
+            happens_before=self._happens_before(found, context),
             live_in=isl.UnionSet.empty(context.get_space()),
             live_out=self._live_out(model_arrays, kept, context),
             temporaries=None,
             kept={self._names[array]: reason for array, reason in kept.items()},
             source=source,
         )
+
+    def _happens_before(self, found: Sequence[Found], context: isl.Set) -> isl.UnionMap | None:
+        """{ S[i] -> T[j] }: the order that OpenMP's tasks leave, where there are any."""
+        if not needs_tasks(self._directives):
+            return None
+        parameters = list(self._affine.parameters)
+        names = {item.name: _loop_names(item, parameters) for item in found}
+        order = order_of_tasks(self._text, self._region, self._directives, found, names, parameters)
+        return order.align_params(context.get_space()).intersect_params(context)
 
     def _arrays(self, found: Sequence[Found]) -> list[Variable]:
         accessed = {effect.variable for item in found for effect in item.effects}

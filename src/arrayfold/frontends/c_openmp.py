@@ -4,38 +4,78 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from arrayfold.c.lexer import Pragma
 from arrayfold.c.source import CText, Region
 from arrayfold.c.tree import Block, CStatement, For, Label, walk
 
+TEAM = ("for", "for simd", "sections", "single", "master", "masked")
 _LOOPS = ("parallel for", "parallel for simd", "simd")
-_HARMLESS = ("critical", "atomic")
+_OF_LOOPS = (*_LOOPS, "for", "for simd", "taskloop")
+_TASKS = (*TEAM, "parallel", "parallel sections", "section", "task", "taskgroup", "taskloop")
+_STANDALONE = ("barrier", "taskwait")
+_HARMLESS = ("critical", "atomic", "flush", "taskyield")
 _CLAUSES = (
     *("collapse", "private", "firstprivate", "lastprivate", "shared", "default", "reduction", "schedule"),
-    *("num_threads", "if", "proc_bind", "linear", "aligned", "safelen", "simdlen"),
+    *("num_threads", "if", "proc_bind", "linear", "aligned", "safelen", "simdlen", "nowait", "depend"),
+    *("copyprivate", "final", "untied", "mergeable", "priority", "grainsize", "num_tasks"),
 )
 
 
-def parallel_loops(text: CText, region: Region, pragmas: Sequence[Pragma]) -> set[For]:
-    """The loops whose iterations run in any order; directives that are not understood are refused."""
-    found: set[For] = set()
+@dataclass(frozen=True, eq=False)
+class Directive:
+    """An OpenMP pragma that says in what order something runs.
+
+    statement  what it stands in front of; None for barrier and taskwait
+    depends    the texts of its depend clauses
+    """
+
+    name: str
+    clauses: Mapping[str, str]
+    depends: tuple[str, ...]
+    pragma: Pragma
+    statement: CStatement | None
+
+
+def read_directives(text: CText, region: Region, pragmas: Sequence[Pragma]) -> list[Directive]:
+    """The pragmas that matter for the order; those that are not understood are refused."""
+    found: list[Directive] = []
     for pragma in _inside(text, region, pragmas):
-        directive, clauses = _parse(text, pragma)
-        if directive.split()[0] in _HARMLESS:
+        name, clauses, depends = _parse(text, pragma)
+        if name.split()[0] in _HARMLESS:
             continue
-        if directive not in _LOOPS:
+        statement: CStatement | None = None
+        if name in _OF_LOOPS:
+            statement = _loop_after(text, region, pragma)
+            _check_collapse(text, pragma, clauses, statement)
+        elif name in _TASKS:
+            statement = _statement_after(text, region, pragma)
+        elif name not in _STANDALONE:
             raise text.error(
-                f"OpenMP directive {directive!r} cannot be analysed",
+                f"OpenMP directive {name!r} cannot be analysed",
                 pragma.at,
-                "Understood are parallel for and simd, with collapse and data clauses.",
+                "Understood are parallel, for, sections, single, master, task, taskloop, taskgroup, "
+                "taskwait, barrier and simd.",
             )
-        loop: CStatement = _loop_after(text, region, pragma)
-        for _ in range(_collapse(text, pragma, clauses)):
-            if not isinstance(loop, For):
-                raise text.error(f"there are not {clauses['collapse']} nested loops to collapse", pragma.at)
+        found.append(Directive(name, clauses, depends, pragma, statement))
+    return found
+
+
+def needs_tasks(directives: Sequence[Directive]) -> bool:
+    """Whether there is more than parallel loops."""
+    return any(directive.name not in _LOOPS for directive in directives)
+
+
+def parallel_loops(directives: Sequence[Directive]) -> set[For]:
+    """The loops whose iterations run in any order, where there are no other directives."""
+    found: set[For] = set()
+    for directive in directives:
+        loop = directive.statement
+        for _ in range(int(directive.clauses.get("collapse", "1"))):
+            assert isinstance(loop, For)
             found.add(loop)
-            loop = _only_statement(loop.body)
+            loop = only_statement(loop.body)
     return found
 
 
@@ -56,7 +96,7 @@ def private_names(text: CText, region: Region, pragmas: Sequence[Pragma]) -> dic
     """Variables of which each thread has its own, and where that is said."""
     found: dict[str, int] = {}
     for pragma in _inside(text, region, pragmas):
-        _, clauses = _parse(text, pragma)
+        _, clauses, _ = _parse(text, pragma)
         for clause in ("private", "firstprivate", "lastprivate", "reduction"):
             for name in re.findall(r"\w+", clauses.get(clause, "")):
                 found[name] = pragma.at
@@ -75,30 +115,48 @@ def _inside(text: CText, region: Region, pragmas: Sequence[Pragma]) -> list[Prag
     return found
 
 
-def _parse(text: CText, pragma: Pragma) -> tuple[str, Mapping[str, str]]:
-    """The directive and its clauses."""
+def _parse(text: CText, pragma: Pragma) -> tuple[str, Mapping[str, str], tuple[str, ...]]:
+    """The directive, its clauses, and its depend clauses, of which there may be several."""
     rest = pragma.words.removeprefix("omp").strip()
     clause = re.compile(r"(\w+)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?\s*,?\s*")
     directive: list[str] = []
     clauses: dict[str, str] = {}
+    depends: list[str] = []
     position = 0
     while position < len(rest):
         match = clause.match(rest, position)
         if match is None:
             raise text.error("this OpenMP pragma cannot be read", pragma.at)
-        if match.group(1) in _CLAUSES:
+        if match.group(1) == "depend":
+            depends.append(match.group(2) or "")
+        elif match.group(1) in _CLAUSES and (directive or match.group(1) != "if"):
             clauses[match.group(1)] = match.group(2) or ""
         else:
             directive.append(match.group(1))
         position = match.end()
-    return " ".join(directive), clauses
+    return " ".join(directive), clauses, tuple(depends)
 
 
-def _collapse(text: CText, pragma: Pragma, clauses: Mapping[str, str]) -> int:
+def _check_collapse(text: CText, pragma: Pragma, clauses: Mapping[str, str], loop: CStatement) -> None:
     given = clauses.get("collapse", "1").strip()
     if not given.isdigit() or int(given) < 1:
         raise text.error(f"collapse({given}) is no number of loops", pragma.at)
-    return int(given)
+    for _ in range(int(given)):
+        if not isinstance(loop, For):
+            raise text.error(f"there are not {given} nested loops to collapse", pragma.at)
+        loop = only_statement(loop.body)
+
+
+def _statement_after(text: CText, region: Region, pragma: Pragma) -> CStatement:
+    """The outermost statement that begins after a pragma, in its own block."""
+    after = [
+        node for node in region.nodes() if isinstance(node, CStatement) and node.span.start >= pragma.end
+    ]
+    found = min(after, key=lambda node: (node.span.start, -node.span.end), default=None)
+    between = text.plain[pragma.end : found.span.start] if found else "}"
+    if found is None or "}" in between:
+        raise text.error("no statement follows this OpenMP pragma", pragma.at)
+    return found
 
 
 def _loop_after(text: CText, region: Region, pragma: Pragma) -> For:
@@ -110,7 +168,8 @@ def _loop_after(text: CText, region: Region, pragma: Pragma) -> For:
     return nearest
 
 
-def _only_statement(statement: CStatement) -> CStatement:
+def only_statement(statement: CStatement) -> CStatement:
+    """The statement itself, or the only one in its braces."""
     while isinstance(statement, Block | Label):
         if isinstance(statement, Label):
             statement = statement.statement

@@ -184,6 +184,7 @@ class _Occurrences:
 
     def _instances(self, run: Run, variables: tuple[str, ...], bounds: tuple[Loop, ...]) -> isl.Map:
         """{ [v] -> S[i] }: the instances of one occurrence."""
+        self._check_names(run, (*variables, *self.parameters))
         given = f"[{', '.join(variables)}]"
         head = f"{self.prefix}{{ {given} -> "
         end = self.text.value.index("]", run.at) + 1
@@ -195,6 +196,13 @@ class _Occurrences:
             inside = self._read(head, loop.at, loop.at + len(loop.condition), " }")
             found = found.intersect_domain(_flat(inside))
         return found
+
+    def _check_names(self, run: Run, known: Sequence[str]) -> None:
+        """Raise at a name that means nothing here; isl would take it for any value."""
+        start = self.text.value.index("[", run.at) + 1
+        for match in re.finditer(r"[A-Za-z_]\w*", run.indices):
+            if match.group() not in (*known, "mod", "floor"):
+                raise self.text.error(f"unknown name {match.group()!r}", start + match.start())
 
     def _read(self, head: str, start: int, end: int, tail: str) -> isl.Map:
         """isl text with a part of the file inside, so that complaints point there."""

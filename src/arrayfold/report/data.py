@@ -14,6 +14,7 @@ from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS
+from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.program import Program
 from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.runner import RunReport
@@ -172,6 +173,7 @@ def conflicts_data(arrays: list[Conflicts]) -> dict[str, Any]:
                 "cells": readable_set(conflicts, conflicts.cells),
                 "pairs": readable_pairs(conflicts),
                 "differences": readable_set(conflicts, conflicts.differences),
+                "reuse": shortest_occupancy_vector(conflicts),
                 "notes": list(conflicts.notes),
             }
             for conflicts in arrays

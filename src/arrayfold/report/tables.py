@@ -14,6 +14,7 @@ from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
 from arrayfold.formula import Formula
+from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.runner import RunReport
 
@@ -77,7 +78,7 @@ def _notes(result: FoldResult) -> list[str]:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
         for case in array.cases:
             minimal = ", minimal" if array.lower_bound.formula == case.size else ""
-            notes.append(f"case {case.when}: {case.mapping}, {case.size} cells (proved{minimal})")
+            notes.append(f"case {case.when}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
         if array.lower_bound.when is not None:
             notes.append(f"note: {array.name}: the lower bound was shown for {array.lower_bound.when}")
     return notes
@@ -183,6 +184,10 @@ def conflicts_report(arrays: list[Conflicts]) -> RenderableType:
         if pairs is not None:
             text.append(f"  conflicts    {pairs}\n")
         text.append(f"  differences  {readable_set(conflicts, conflicts.differences)}\n")
+        vector = shortest_occupancy_vector(conflicts)
+        if vector is not None:
+            entries = ", ".join(map(str, vector))
+            text.append(f"  reuse        ({entries}): cells so far apart may share an address\n")
         text.append(f"  context      {conflicts.context}\n")
         for note in conflicts.notes:
             text.append(f"  note         {note}\n")

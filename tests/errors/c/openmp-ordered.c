@@ -1,9 +1,9 @@
 void f(int N, int M, double A[N][N], double B[N])
 {
 #pragma scop
-#pragma omp parallel sections
-  {
-    B[0] = 1;
+  for (int i = 0; i < N; i++) {
+#pragma omp ordered
+    B[i] = 1;
   }
 #pragma endscop
 }

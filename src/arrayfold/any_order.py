@@ -1,0 +1,64 @@
+"""Storage for more than one order: for every legal schedule, or for every legal tiling, of a program.
+
+Liveness needs to know who surely comes first, not when. In all legal schedules that is what the dependences
+imply by transitivity; what an array needs then is valid whatever schedule is chosen later, as with universal
+occupancy vectors (Strout, Carter, Ferrante and Simon 1998; DIY16 §4). In all rectangular tilings of a loop
+nest it is an instance that is nowhere behind another one (quasi-universal occupancy vectors; Yuki and
+Rajopadhye 2013).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias, get_args
+
+from arrayfold._budget import Budget
+from arrayfold.dependences import find_violation, memory_dependences, union_of
+from arrayfold.errors import InputError
+from arrayfold.guards import with_guard_reads
+from arrayfold.loops import loop_dimensions
+from arrayfold.program import Problem, Program
+from arrayfold.schedule import refuse_aliases
+from arrayfold.tile_order import ANY_SIZE
+
+AnyOrder: TypeAlias = Literal["dependences", "tilings"]
+ANY_ORDERS: tuple[AnyOrder, ...] = get_args(AnyOrder)
+
+
+def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | None = None) -> Program:
+    """The program with the order that all its legal schedules, or all legal tilings, have in common."""
+    if not isinstance(problem, Program):
+        raise InputError("other orders need a program, but the file gives conflicts")
+    if problem.schedule is None:
+        raise InputError("other orders need a schedule to start from, but the program gives happens_before")
+    refuse_aliases(problem)
+    program = with_guard_reads(problem)
+    with (budget or Budget(None)).limit("the order"):
+        return for_all_schedules(program) if which == "dependences" else for_all_tilings(program)
+
+
+def for_all_schedules(program: Program) -> Program:
+    """The program ordered by its memory dependences only; the schedule stays as one of the executions."""
+    dependences = union_of(program, memory_dependences(program))
+    return replace(program, happens_before=dependences, parallel={}, tiles=())
+
+
+def for_all_tilings(program: Program) -> Program:
+    """The program ordered as in all rectangular tilings of its loops.
+
+    Dimensions that only tell statements apart are not cut; an error shows a dependence that forbids to cut
+    the others.
+    """
+    assert program.schedule is not None
+    loops = loop_dimensions(program.schedule)
+    sizes = tuple(ANY_SIZE if k in loops else "1" for k in range(max(loops, default=-1) + 1))
+    return checked_tiles(replace(program, happens_before=None, parallel={}, tiles=sizes))
+
+
+def checked_tiles(program: Program) -> Program:
+    """The program, if its tiles keep every dependence; otherwise an error that shows one broken."""
+    violation = find_violation(program, memory_dependences(program))
+    if violation is not None:
+        hint = "Skew the schedule first, so that no dependence goes backwards, as in S[t, i] -> [t, t + i]."
+        raise InputError(f"these loops cannot be tiled: {violation}", hint=hint)
+    return program

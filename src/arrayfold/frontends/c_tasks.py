@@ -1,0 +1,403 @@
+"""OpenMP beyond parallel loops: parallel regions, sections and tasks as a tree of async and finish.
+
+| OpenMP | tasks |
+| --- | --- |
+| `parallel`, `taskgroup` | `finish` |
+| `for`, `sections`, `single` in a parallel region | `async`, up to the next barrier that is a `finish` |
+| iterations of `for` and `taskloop`, each `section`, `task` | `async` |
+| `taskwait` | a `finish` around what comes before it in its block |
+| `depend` | edges between tasks that name the same cell, one of them as out |
+
+What every thread of a team would run by itself, and tasks inside tasks, are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import islpy as isl
+
+from arrayfold.c.source import CText, Region
+from arrayfold.c.tree import Block, CStatement, For, If, Label
+from arrayfold.frontends.c_openmp import TEAM, Directive, only_statement
+from arrayfold.frontends.c_walk import Found, Loop, Position
+from arrayfold.task_order import Occurrence, Path, Step, happens_before
+
+_WITHOUT_BARRIER = ("master", "masked")
+_FINISHED = (
+    *("parallel", "parallel for", "parallel for simd", "parallel sections", "sections"),
+    *("taskgroup", "taskloop", "simd"),
+)
+_SHARED_LOOPS = ("parallel for", "parallel for simd", "for", "for simd", "simd", "taskloop")
+
+
+def order_of_tasks(
+    text: CText,
+    region: Region,
+    directives: Sequence[Directive],
+    found: Sequence[Found],
+    names: Mapping[str, Sequence[str]],
+    parameters: Collection[str],
+) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: which statements of a region surely run before which.
+
+    names  statement -> names of its iterators
+    """
+    tree = _Tree(text, region, directives)
+    ways = [tree.way(item) for item in found]
+    space = isl.Set(f"[{', '.join(parameters)}] -> {{ : }}").get_space()
+    occurrences = [
+        Occurrence(way.path, _instances(item).align_params(space))
+        for item, way in zip(found, ways, strict=True)
+    ]
+    total = happens_before(occurrences, space)
+    tasks = [
+        (item, way.task, names[item.name])
+        for item, way in zip(found, ways, strict=True)
+        if way.task is not None
+    ]
+    for first, first_task, first_names in tasks:
+        for second, second_task, second_names in tasks:
+            edges = _edges(
+                text, (first, first_task, first_names), (second, second_task, second_names), parameters
+            )
+            total = total.union(edges.align_params(space))
+    return total.coalesce()
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A task around a statement: its pragma, how many loops are around it, and its place in the text."""
+
+    directive: Directive
+    loops: int
+    path: Path
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    path: Path
+    task: _Task | None
+
+
+class _Tree:
+    """What OpenMP says at the nodes of a region, and a number for each of them."""
+
+    def __init__(self, text: CText, region: Region, directives: Sequence[Directive]) -> None:
+        self.text = text
+        self.region = region
+        self.alone = [directive for directive in directives if directive.statement is None]
+        self.at_node: dict[CStatement, list[Directive]] = {}
+        self._numbers: dict[tuple[int | str, ...], int] = {}
+        for directive in directives:
+            if directive.statement is not None:
+                self.at_node.setdefault(directive.statement, []).append(directive)
+
+    def way(self, item: Found) -> _Way:
+        """The way from the region down to a statement."""
+        walker = _Walker(self, item)
+        walker.down_sequence(self.region.statements, self.region.end, (id(self.region),), is_team=False)
+        if walker.task is not None and not any(step.kind == "finish" for step in walker.task.path):
+            raise self.text.error(
+                "nothing in the region waits for this task",
+                walker.task.directive.pragma.at,
+                "Add a taskwait, a taskgroup, or a parallel construct around it.",
+            )
+        return _Way(tuple(walker.steps), walker.task)
+
+    def number(self, *key: int | str) -> int:
+        """A number for a node, or for a part of it."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def waits(self, start: int, end: int, name: str) -> bool:
+        """Whether a barrier or taskwait stands between two statements, or after one, of the same sequence."""
+        return any(
+            directive.name == name
+            and start <= directive.pragma.at < end
+            and not re.search("[{}]", self.text.plain[start : directive.pragma.start])
+            for directive in self.alone
+        )
+
+    def ends_with_barrier(self, statement: CStatement) -> bool:
+        """Whether the threads of a team meet at the end of a statement."""
+        for directive in self.at_node.get(statement, ()):
+            if directive.name in TEAM:
+                return directive.name not in _WITHOUT_BARRIER and "nowait" not in directive.clauses
+        return isinstance(statement, For) and self.body_ends_with_barrier(statement)
+
+    def body_ends_with_barrier(self, loop: For) -> bool:
+        """Whether the threads of a team meet at the end of each iteration."""
+        statements = loop.body.statements if isinstance(loop.body, Block) else (loop.body,)
+        if not statements:
+            return False
+        last = statements[-1]
+        return self.ends_with_barrier(last) or self.waits(last.span.end, loop.span.end, "barrier")
+
+
+class _Walker:
+    """Goes down to one statement, step by step.
+
+    A team is the threads of a parallel region, where nothing shares the work out yet.
+    """
+
+    def __init__(self, tree: _Tree, item: Found) -> None:
+        self.tree = tree
+        self.text = tree.text
+        self.item = item
+        self.offset = item.source.node.span.start
+        self.loops = 0
+        self.steps: list[Step] = []
+        self.task: _Task | None = None
+
+    def step(self, kind: Literal["at", "loop", "async", "finish"], place: int, *key: int | str) -> None:
+        self.steps.append(Step(self.tree.number(*key), kind, place))
+
+    # ------------------------------------------------ sequences
+
+    def down_sequence(
+        self, statements: Sequence[CStatement], end: int, key: tuple[int | str, ...], *, is_team: bool
+    ) -> None:
+        """Into the statement of a sequence, which ends there, that holds what is looked for.
+
+        Parts of the sequence end where something is waited for; a part that ends so is a finish.
+        """
+        index = self._holding(statements)
+        ends = [*(statement.span.start for statement in statements[1:]), end]
+        waits = [self._waits_after(*pair, is_team) for pair in zip(statements, ends, strict=True)]
+        part = sum(waits[:index])
+        self.step("at", part, *key, "part")
+        if is_team or any(waits[index:]):
+            self.step("finish", 0, *key, "finish", part)
+        self.step("at", index, *key, "statement", part)
+        if is_team and any(d.name in TEAM for d in self.tree.at_node.get(statements[index], ())):
+            self.step("async", 0, *key, "async", index)
+        self.down(statements[index], is_team=is_team)
+
+    def _holding(self, statements: Sequence[CStatement]) -> int:
+        for index, statement in enumerate(statements):
+            if statement.span.start <= self.offset < max(statement.span.end, statement.span.start + 1):
+                return index
+        raise AssertionError("every statement of the model stands in the region")
+
+    def _waits_after(self, statement: CStatement, end: int, is_team: bool) -> bool:
+        if is_team and self.tree.ends_with_barrier(statement):
+            return True
+        return self.tree.waits(statement.span.end, end, "barrier" if is_team else "taskwait")
+
+    # ------------------------------------------------ statements
+
+    def down(self, statement: CStatement, *, is_team: bool) -> None:
+        """Through one statement, first through what OpenMP says of it."""
+        is_shared_loop = False
+        for position, directive in enumerate(self.tree.at_node.get(statement, ())):
+            key = (id(statement), "pragma", position)
+            if directive.name in TEAM and not is_team:
+                raise self.text.error(
+                    f"omp {directive.name} stands outside of a parallel region", directive.pragma.at
+                )
+            if directive.name in _FINISHED:
+                self.step("finish", 0, *key)
+            if directive.name == "task":
+                self._begin_task(directive)
+                self.step("async", 0, *key)
+            is_team = directive.name == "parallel" or (is_team and directive.name not in TEAM)
+            is_shared_loop |= directive.name in _SHARED_LOOPS
+            if directive.name in ("sections", "parallel sections"):
+                self._sections(statement)
+                return
+        if is_team:
+            self._refuse_replicated(statement)
+        match statement:
+            case Block(statements=statements):
+                self.down_sequence(statements, statement.span.end, (id(statement),), is_team=is_team)
+            case Label(statement=inner):
+                self.down(inner, is_team=is_team)
+            case For():
+                self._loop(statement, self._collapse(statement) if is_shared_loop else 0, is_team)
+            case If():
+                self._if(statement)
+            case _:
+                last = self.item.path[-1]
+                self.step("at", last.number if isinstance(last, Position) else 0, id(statement), "leaf")
+
+    def _refuse_replicated(self, statement: CStatement) -> None:
+        """What no construct shares out is run by every thread of the team."""
+        if isinstance(statement, Block | Label):
+            return
+        if not isinstance(statement, For):
+            raise self.text.error(
+                "every thread of the team runs this statement",
+                statement.span.start,
+                "Put it into omp for, sections, single or master.",
+            )
+        if not self.tree.body_ends_with_barrier(statement):
+            raise self.text.error(
+                "no barrier keeps the iterations of this loop in a parallel region apart",
+                statement.span.start,
+                "End its body with a loop without nowait, or with #pragma omp barrier.",
+            )
+
+    def _loop(self, loop: For, shared: int, is_team: bool) -> None:
+        """Through a loop, and the loops that are collapsed with it if its iterations are shared out."""
+        inner: CStatement = loop
+        for number in range(max(shared, 1)):
+            assert isinstance(inner, For)
+            self.step("loop", self.loops, id(inner), "loop")
+            self.loops += 1
+            if shared:
+                self.step("async", 0, id(inner), "iteration")
+            inner = only_statement(inner.body) if number + 1 < shared else inner.body
+        statements = inner.statements if isinstance(inner, Block) else (inner,)
+        self.down_sequence(statements, inner.span.end, (id(inner), "body"), is_team=is_team and not shared)
+
+    def _collapse(self, loop: For) -> int:
+        given = (d.clauses.get("collapse") for d in self.tree.at_node.get(loop, ()))
+        return next((int(number) for number in given if number), 1)
+
+    def _if(self, node: If) -> None:
+        parts = [node.then, *([] if node.otherwise is None else [node.otherwise])]
+        for place, part in enumerate(parts, 1):
+            if part.span.start <= self.offset < part.span.end:
+                self.step("at", place, id(node), "if")
+                self.down(part, is_team=False)
+                return
+        self.step("at", 0, id(node), "if")
+
+    def _sections(self, statement: CStatement) -> None:
+        """Into one of the sections of a block; what stands before the first pragma is one as well."""
+        if not isinstance(statement, Block):
+            raise self.text.error("sections need a block", statement.span.start)
+        inside = statement.statements
+        starts = [
+            index
+            for index, inner in enumerate(inside)
+            if index == 0 or any(d.name == "section" for d in self.tree.at_node.get(inner, ()))
+        ]
+        index = self._holding(inside)
+        start = max(number for number in starts if number <= index)
+        end = min((number for number in starts if number > start), default=len(inside))
+        self.step("at", start, id(statement), "section")
+        self.step("async", 0, id(statement), "async", start)
+        after = inside[end].span.start if end < len(inside) else statement.span.end
+        self.down_sequence(inside[start:end], after, (id(statement), "section", start), is_team=False)
+
+    def _begin_task(self, directive: Directive) -> None:
+        if self.task is not None:
+            raise self.text.error(
+                "a task inside a task cannot be analysed",
+                directive.pragma.at,
+                "taskwait waits for the outer ones only; use a taskgroup and loops instead.",
+            )
+        self.task = _Task(directive, self.loops, tuple(self.steps))
+
+
+# ---------------------------------------------------------------- depend clauses
+
+
+def _edges(
+    text: CText,
+    first: tuple[Found, _Task, Sequence[str]],
+    second: tuple[Found, _Task, Sequence[str]],
+    parameters: Collection[str],
+) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: S[i] is in a task that comes first, and both name a cell, one of them as out."""
+    empty = isl.UnionMap("{ }")
+    total = empty
+    for kind, cells in _depends(text, first, parameters):
+        for other, wanted in _depends(text, second, parameters):
+            if kind == other == "in":
+                continue
+            same = cells.apply_range(wanted.reverse())
+            for part in _in_textual_order(first, second, same):
+                total = total.union(part)
+    return total
+
+
+def _depends(
+    text: CText, statement: tuple[Found, _Task, Sequence[str]], parameters: Collection[str]
+) -> Iterator[tuple[str, isl.UnionMap]]:
+    """in, out or inout, and { [v] -> cell[x] } with the turns of the loops around the task."""
+    item, task, names = statement
+    around = ", ".join(names[: task.loops])
+    signs = ["-" if sign < 0 else "" for sign in _signs(item)]
+    turns = [sign + name for sign, name in zip(signs, names, strict=True)]
+    in_turns = isl.UnionMap(f"{{ [{around}] -> [{', '.join(turns[: task.loops])}] }}")
+    for clause in task.directive.depends:
+        kind, _, listed = clause.partition(":")
+        for item in re.split(r",(?![^\[]*\])", listed):
+            match = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\[\]:]*\]\s*)*)", item)
+            if kind.strip() not in ("in", "out", "inout") or match is None:
+                raise _not_understood(text, task)
+            subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
+            cell = f"{match.group(1)}[{', '.join(subscripts)}]"
+            try:
+                relation = isl.UnionMap(f"[{', '.join(parameters)}] -> {{ [{around}] -> {cell} }}")
+            except isl.Error:
+                raise _not_understood(text, task) from None
+            yield kind.strip(), relation.apply_domain(in_turns)
+
+
+def _not_understood(text: CText, task: _Task) -> Exception:
+    return text.error(
+        "this depend clause cannot be analysed",
+        task.directive.pragma.at,
+        "Understood are in, out and inout with cells such as A[i - 1][j].",
+    )
+
+
+def _in_textual_order(
+    first: tuple[Found, _Task, Sequence[str]],
+    second: tuple[Found, _Task, Sequence[str]],
+    same: isl.UnionMap,
+) -> Iterator[isl.UnionMap]:
+    """The pairs of instances whose tasks are made in this order."""
+    loops = (first[1].loops, second[1].loops)
+    for part in _textually_earlier(first[1].path, second[1].path, loops):
+        pairs = isl.UnionMap.from_map(part).intersect(same)
+        left = _task_of(first[0], loops[0])
+        right = _task_of(second[0], loops[1])
+        yield left.apply_range(pairs).apply_range(right.reverse())
+
+
+def _textually_earlier(first: Path, second: Path, loops: tuple[int, int]) -> Iterator[isl.Map]:
+    """{ [v] -> [w] }: the first task is made before the second one, and by the same task.
+
+    Only tasks of one maker keep depend clauses, so nothing may run beside anything between the place where
+    the ways part and the tasks.
+    """
+    equal = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, *loops))
+    for depth, (here, there) in enumerate(zip(first, second, strict=False), 1):
+        if here.node != there.node:
+            return
+        is_one_maker = not any(step.kind == "async" for step in (*first[depth:], *second[depth:]))
+        if here.kind == "at" and here.place != there.place:
+            if here.place < there.place and is_one_maker:
+                yield equal
+            return
+        if here.kind == "loop":
+            if is_one_maker:
+                yield equal.order_lt(isl.dim_type.in_, here.place, isl.dim_type.out, there.place)
+            equal = equal.equate(isl.dim_type.in_, here.place, isl.dim_type.out, there.place)
+
+
+def _task_of(item: Found, loops: int) -> isl.UnionMap:
+    """{ S[i] -> [v] }: the task that an instance is in, by the turns of the loops around the task."""
+    turns = _instances(item).reverse()
+    extra = turns.dim(isl.dim_type.out) - loops
+    return isl.UnionMap.from_map(turns.project_out(isl.dim_type.out, loops, extra))
+
+
+def _instances(item: Found) -> isl.Map:
+    """{ [v] -> S[i] }: the instances of a statement by the turns of its loops, v = -i where they go down."""
+    signs = _signs(item)
+    names = [f"i{k}" for k in range(len(signs))]
+    turns = [f"{'-' if sign < 0 else ''}{name}" for sign, name in zip(signs, names, strict=True)]
+    order = isl.Map(f"{{ {item.name}[{', '.join(names)}] -> [{', '.join(turns)}] }}")
+    return order.intersect_domain(item.may.set_tuple_name(item.name)).reverse()
+
+
+def _signs(item: Found) -> list[int]:
+    return [link.sign for link in item.path if isinstance(link, Loop)]

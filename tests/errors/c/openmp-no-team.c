@@ -1,0 +1,10 @@
+void f(int N, int M, double A[N][N], double B[N])
+{
+#pragma scop
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++)
+      B[i] = 1;
+  }
+#pragma endscop
+}

@@ -1,0 +1,9 @@
+void f(int N, int M, double A[N][N], double B[N])
+{
+#pragma scop
+  for (int i = 0; i < N; i++) {
+#pragma omp task
+    B[i] = 1;
+  }
+#pragma endscop
+}

@@ -1,0 +1,264 @@
+"""OpenMP constructs in C: which instances surely come first, against what the specification says."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import islpy as isl
+import pytest
+
+from arrayfold._isl import fix_parameters, maps_of, points, sets_of
+from arrayfold.closure import close
+from arrayfold.fold import Analysis
+from arrayfold.frontends.c import read_c
+from arrayfold.program import Program
+
+Instance = tuple[str, tuple[int, ...]]
+Before = Callable[[Instance, Instance], bool]
+N = 3
+
+
+def program_of(body: str) -> Program:
+    text = (
+        "void f(int N, int T, double A[restrict N][N], double B[restrict N], double C[restrict N])\n"
+        f"{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    )
+    (program,) = read_c("openmp.c", text.encode())
+    return program
+
+
+def instances(program: Program) -> list[Instance]:
+    here = program.domain().intersect_params(fix_parameters({"N": N, "T": N}))
+    return [(str(part.get_tuple_name()), point) for part in sets_of(here) for point in points(part)]
+
+
+def before(program: Program) -> set[tuple[Instance, Instance]]:
+    assert program.happens_before is not None
+    closure = close(program.happens_before)
+    assert closure.is_exact
+    found: set[tuple[Instance, Instance]] = set()
+    for part in maps_of(closure.relation.intersect_params(fix_parameters({"N": N, "T": N}))):
+        left, right = (str(part.get_tuple_name(side)) for side in (isl.dim_type.in_, isl.dim_type.out))
+        rank = part.dim(isl.dim_type.in_)
+        found |= {((left, p[:rank]), (right, p[rank:])) for p in points(part.wrap())}
+    return found
+
+
+CASES: dict[str, tuple[str, Before]] = {
+    "shared loops with a barrier each": (
+        """#pragma omp parallel
+        {
+        #pragma omp for
+        for (int i = 0; i < N; i++) X: B[i] = 1;
+        #pragma omp for
+        for (int i = 0; i < N; i++) Y: C[i] = 1;
+        }
+        Z: B[0] = C[0];""",
+        lambda a, b: a[0] < b[0],
+    ),
+    "without a barrier": (
+        """#pragma omp parallel
+        {
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) X: B[i] = 1;
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) Y: C[i] = 1;
+        }
+        Z: B[0] = C[0];""",
+        lambda a, b: b[0] == "Z" != a[0],
+    ),
+    "an explicit barrier": (
+        """#pragma omp parallel
+        {
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) X: B[i] = 1;
+        #pragma omp barrier
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) Y: C[i] = 1;
+        }""",
+        lambda a, b: a[0] < b[0],
+    ),
+    "a time loop in a team": (
+        """#pragma omp parallel
+        for (int t = 0; t < T; t++) {
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) { X: B[i] = 1; Y: C[i] = B[i]; }
+        #pragma omp single
+        Z: B[0] = 2;
+        }""",
+        lambda a, b: a[1][0] < b[1][0] or (a[1] == b[1] and (a[0], b[0]) == ("X", "Y")),
+    ),
+    "master has no barrier": (
+        """#pragma omp parallel
+        {
+        #pragma omp master
+        X: B[0] = 1;
+        #pragma omp single
+        { Y: C[0] = 1; Z: C[1] = 1; }
+        #pragma omp for
+        for (int i = 0; i < N; i++) W: B[i] = 1;
+        }""",
+        lambda a, b: (a[0], b[0]) == ("Y", "Z") or (b[0] == "W" != a[0]),
+    ),
+    "sections": (
+        """for (int i = 0; i < N; i++) {
+        #pragma omp parallel sections
+        {
+        X: B[i] = 1;
+        #pragma omp section
+        { Y: C[i] = 1; Z: A[i][0] = C[i]; }
+        }
+        }""",
+        lambda a, b: a[1] < b[1] or (a[1] == b[1] and (a[0], b[0]) == ("Y", "Z")),
+    ),
+    "tasks and taskwait": (
+        """#pragma omp parallel
+        #pragma omp single
+        {
+        for (int i = 0; i < N; i++)
+        #pragma omp task
+        X: B[i] = 1;
+        #pragma omp taskwait
+        for (int i = 0; i < N; i++)
+        #pragma omp task
+        Y: C[i] = B[i];
+        Z: A[0][0] = 1;
+        }""",
+        lambda a, b: a[0] == "X" != b[0],
+    ),
+    "a taskwait after a loop is not one inside of it": (
+        """#pragma omp parallel
+        #pragma omp single
+        {
+        for (int i = 0; i < N; i++)
+        #pragma omp task
+        X: B[i] = 1;
+        #pragma omp taskwait
+        }
+        Z: A[0][0] = 1;""",
+        lambda a, b: (a[0], b[0]) == ("X", "Z"),
+    ),
+    "a taskwait in every iteration": (
+        """#pragma omp parallel
+        #pragma omp single
+        for (int i = 0; i < N; i++) {
+        #pragma omp task
+        X: B[i] = 1;
+        #pragma omp task
+        Y: C[i] = 1;
+        #pragma omp taskwait
+        }""",
+        lambda a, b: a[1] < b[1],
+    ),
+    "a group of tasks": (
+        """#pragma omp taskgroup
+        {
+        #pragma omp task
+        X: B[0] = 1;
+        Y: C[0] = 1;
+        }
+        Z: A[0][0] = 1;""",
+        lambda a, b: b[0] == "Z" != a[0],
+    ),
+    "a loop of tasks": (
+        """#pragma omp taskloop
+        for (int i = 0; i < N; i++) { X: B[i] = 1; Y: C[i] = B[i]; }
+        Z: A[0][0] = 1;""",
+        lambda a, b: (b[0] == "Z" != a[0]) or ((a[0], b[0]) == ("X", "Y") and a[1] == b[1]),
+    ),
+    "depend": (
+        """#pragma omp parallel
+        #pragma omp single
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(out: B[i])
+        X: B[i] = 1;
+        #pragma omp task depend(in: B[i]) depend(inout: C[0])
+        Y: C[0] += B[i];
+        }""",
+        lambda a, b: (a[0] == b[0] == "Y" and a[1] < b[1]) or ((a[0], b[0]) == ("X", "Y") and a[1] <= b[1]),
+    ),
+    "two that only read depend on nothing": (
+        """#pragma omp taskgroup
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(in: B[0])
+        X: C[i] = B[0];
+        }""",
+        lambda *_: False,
+    ),
+    "a loop that goes down": (
+        """#pragma omp taskgroup
+        for (int i = N - 1; i >= 0; i--) {
+        #pragma omp task depend(inout: B[0])
+        X: B[0] += i;
+        }""",
+        lambda a, b: a[1] > b[1],
+    ),
+    "tasks of different makers": (
+        """#pragma omp parallel for
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(inout: B[0])
+        X: C[i] = 1;
+        #pragma omp task depend(inout: B[0])
+        Y: A[0][i] = 1;
+        }""",
+        lambda a, b: (a[0], b[0]) == ("X", "Y") and a[1] == b[1],
+    ),
+    "collapsed loops": (
+        """#pragma omp parallel
+        {
+        #pragma omp for collapse(2)
+        for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) { X: A[i][j] = 1; Y: A[i][j] += 1; }
+        #pragma omp single
+        Z: B[0] = 1;
+        }""",
+        lambda a, b: (b[0] == "Z" != a[0]) or ((a[0], b[0]) == ("X", "Y") and a[1] == b[1]),
+    ),
+    "only one of two loops is collapsed": (
+        """#pragma omp taskgroup
+        #pragma omp parallel
+        {
+        #pragma omp for
+        for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) X: A[i][j] = 1;
+        }""",
+        lambda a, b: a[1][0] == b[1][0] and a[1][1] < b[1][1],
+    ),
+    "branches": (
+        """for (int i = 0; i < N; i++) {
+        #pragma omp parallel sections
+        {
+        if (i < 1) { X: B[i] = 1; } else { Y: B[i] = 2; }
+        #pragma omp section
+        Z: C[i] = 1;
+        }
+        }""",
+        lambda a, b: a[1] < b[1],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_constructs(name: str) -> None:
+    body, expected = CASES[name]
+    program = program_of(body)
+    found = instances(program)
+    assert found
+    pairs = itertools.permutations(found, 2)
+    assert before(program) == {(a, b) for a, b in pairs if expected(a, b)}
+
+
+def test_the_text_itself_is_one_of_the_executions() -> None:
+    for body, _ in CASES.values():
+        program = program_of(body)
+        assert program.schedule is not None
+        assert program.happens_before is not None
+        assert program.happens_before.is_subset(program.schedule.lex_lt_union_map(program.schedule))
+        assert Analysis.of(program).liveness is not None
+
+
+def test_loops_alone_stay_parallel_dimensions() -> None:
+    program = program_of("#pragma omp parallel for\nfor (int i = 0; i < N; i++) B[i] = 1;")
+    assert program.happens_before is None
+    assert list(program.parallel.values()) == ["doall"]
