@@ -1,11 +1,12 @@
 /* Every construct of gomp_on_pthreads.c, with results that depend on all of its synchronisation.
-   -DRACE=k leaves out the k-th piece of it. Prints `ok`, or what is wrong. */
+   -DRACE=k leaves out the k-th piece of it, in many places at once: ThreadSanitizer may miss accesses at the very
+   same moment. Prints `ok`, or what is wrong. */
 
 #include <stdio.h>
 
 enum { N = 64 };
 
-static long a[N], b[N], counter, other, total;
+static long a[N], b[N], others[N], counter, total;
 
 static void check(const char *what, long found, long expected)
 {
@@ -66,24 +67,28 @@ int main(void)
             b[i] = a[N - 1 - i];
 #pragma omp single
         total = b[0];
+        for (int i = 0; i < N; i++) {
 #pragma omp critical
-        counter++;
+            counter++;
 #if RACE == 3
 #pragma omp critical(elsewhere)
 #else
 #pragma omp critical
 #endif
-        counter++;
+            counter++;
+        }
+        for (int i = 0; i < N; i++)
 #pragma omp atomic
-        other++;
+            others[i]++;
 #if RACE != 4
 #pragma omp barrier
 #endif
 #pragma omp master
-        check("atomic", other, 2);
+        for (int i = 0; i < N; i++)
+            check("atomic", others[i], 2);
     }
     check("single", total, 2 * (N - 1));
-    check("critical", counter, 4);
+    check("critical", counter, 4 * N);
 
 #pragma omp parallel sections
     {
@@ -116,6 +121,26 @@ int main(void)
     for (int i = 0; i < N / 4; i++)
         sum += b[i];
     check("tasks of tasks", sum, -(N / 4) * (N / 4 - 1) / 2);
+
+    total = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 8; i++) {
+#if RACE == 6
+#pragma omp task
+#else
+#pragma omp task depend(out : total)
+#endif
+        total = 2 * total + 1;
+#pragma omp task depend(in : total) firstprivate(i)
+        a[i] = total;
+#pragma omp task depend(in : total) firstprivate(i)
+        b[i] = total;
+    }
+    sum = 0;
+    for (int i = 0; i < 8; i++)
+        sum += a[i] - b[i];
+    check("dependences", total + sum, 255);
     puts("ok");
     return 0;
 }

@@ -5,6 +5,7 @@
    atomic additions, and every deferred task is a thread of its own. What is missing fails to link or aborts. */
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,36 +20,48 @@ struct share {
     long *taken;
 };
 
+/* A task that is not joined yet. Siblings that wait for its end are joined, and freed, before it. */
 struct task {
     pthread_t thread;
     struct team *team;
     void (*work)(void *);
     void *memory;
-    struct task *next;
+    struct task *next; /* older siblings */
+    size_t outputs, dependences;
+    void **addresses; /* outputs first */
+    struct task **earlier;
+    sem_t ended;
 };
 
+struct barrier {
+    pthread_mutex_t lock;
+    pthread_cond_t all_here;
+    unsigned here;
+    unsigned long passed;
+};
+
+/* Barriers take turns: a thread that wakes up late from one must not learn what others did on their way to the
+   next one. */
 struct team {
     unsigned size;
     void (*work)(void *);
     void *data;
-    struct share first;
+    struct barrier barriers[2];
     pthread_mutex_t lock;
-    pthread_cond_t all_here;
-    unsigned here;
-    unsigned long barriers;
     struct task *orphans; /* tasks whose parent task has ended */
     long taken[MOST_CONSTRUCTS];
 };
 
 struct member {
     struct team *team;
-    unsigned number, constructs;
+    unsigned number, constructs, barriers;
     struct share share;
     struct task *children;
     pthread_t thread;
 };
 
-static struct team alone = {.size = 1, .lock = PTHREAD_MUTEX_INITIALIZER, .all_here = PTHREAD_COND_INITIALIZER};
+#define BARRIER {.lock = PTHREAD_MUTEX_INITIALIZER, .all_here = PTHREAD_COND_INITIALIZER}
+static struct team alone = {.size = 1, .barriers = {BARRIER, BARRIER}, .lock = PTHREAD_MUTEX_INITIALIZER};
 static __thread struct member *current;
 static __thread struct member initial = {.team = &alone};
 static unsigned requested;
@@ -91,6 +104,9 @@ static void join(struct task *task)
     while (task) {
         struct task *next = task->next;
         pthread_join(task->thread, NULL);
+        sem_destroy(&task->ended);
+        free(task->addresses);
+        free(task->earlier);
         free(task);
         task = next;
     }
@@ -103,28 +119,35 @@ static void join_children(void)
     join(children);
 }
 
+static void join_orphans(struct team *team)
+{
+    struct task *orphans;
+    do {
+        pthread_mutex_lock(&team->lock);
+        orphans = team->orphans;
+        team->orphans = NULL;
+        pthread_mutex_unlock(&team->lock);
+        join(orphans);
+    } while (orphans);
+}
+
 void GOMP_barrier(void)
 {
     struct team *team = self()->team;
+    struct barrier *barrier = &team->barriers[self()->barriers++ % 2];
     join_children();
-    pthread_mutex_lock(&team->lock);
-    unsigned long barrier = team->barriers;
-    if (++team->here < team->size) {
-        while (barrier == team->barriers)
-            pthread_cond_wait(&team->all_here, &team->lock);
+    pthread_mutex_lock(&barrier->lock);
+    unsigned long passed = barrier->passed;
+    if (++barrier->here < team->size) {
+        while (passed == barrier->passed)
+            pthread_cond_wait(&barrier->all_here, &barrier->lock);
     } else {
-        while (team->orphans) {
-            struct task *orphans = team->orphans;
-            team->orphans = NULL;
-            pthread_mutex_unlock(&team->lock);
-            join(orphans);
-            pthread_mutex_lock(&team->lock);
-        }
-        team->here = 0;
-        team->barriers++;
-        pthread_cond_broadcast(&team->all_here);
+        join_orphans(team);
+        barrier->here = 0;
+        barrier->passed++;
+        pthread_cond_broadcast(&barrier->all_here);
     }
-    pthread_mutex_unlock(&team->lock);
+    pthread_mutex_unlock(&barrier->lock);
 }
 
 static void *run_member(void *argument)
@@ -144,7 +167,10 @@ static void run_team(void (*work)(void *), void *data, unsigned size, struct sha
     team->work = work;
     team->data = data;
     pthread_mutex_init(&team->lock, NULL);
-    pthread_cond_init(&team->all_here, NULL);
+    for (int k = 0; k < 2; k++) {
+        pthread_mutex_init(&team->barriers[k].lock, NULL);
+        pthread_cond_init(&team->barriers[k].all_here, NULL);
+    }
     struct member *members = allocate(team->size * sizeof *members);
     for (unsigned k = team->size; k-- > 0;) {
         first.taken = &team->taken[0];
@@ -156,7 +182,10 @@ static void run_team(void (*work)(void *), void *data, unsigned size, struct sha
     }
     for (unsigned k = 1; k < team->size; k++)
         pthread_join(members[k].thread, NULL);
-    pthread_cond_destroy(&team->all_here);
+    for (int k = 0; k < 2; k++) {
+        pthread_cond_destroy(&team->barriers[k].all_here);
+        pthread_mutex_destroy(&team->barriers[k].lock);
+    }
     pthread_mutex_destroy(&team->lock);
     free(members);
     free(team);
@@ -278,47 +307,88 @@ void GOMP_atomic_end(void) { pthread_mutex_unlock(&atomic); }
 
 /* ------------------------------------------------------------------ tasks */
 
+static void wait_for(struct task **earlier)
+{
+    for (; *earlier; earlier++) {
+        sem_wait(&(*earlier)->ended);
+        sem_post(&(*earlier)->ended);
+    }
+}
+
 static void *run_task(void *argument)
 {
     struct task *task = argument;
     struct member as_task = {.team = task->team};
     current = &as_task;
+    wait_for(task->earlier);
     task->work(task->memory);
     free(task->memory);
-    while (as_task.children) {
-        struct task *child = as_task.children;
-        as_task.children = child->next;
+    if (as_task.children) {
+        struct task *oldest = as_task.children;
+        while (oldest->next)
+            oldest = oldest->next;
         pthread_mutex_lock(&task->team->lock);
-        child->next = task->team->orphans;
-        task->team->orphans = child;
+        oldest->next = task->team->orphans;
+        task->team->orphans = as_task.children;
         pthread_mutex_unlock(&task->team->lock);
     }
+    sem_post(&task->ended);
     return NULL;
+}
+
+static bool must_follow(const struct task *task, const struct task *earlier)
+{
+    for (size_t k = 0; k < task->dependences; k++)
+        for (size_t j = 0; j < earlier->dependences; j++)
+            if (task->addresses[k] == earlier->addresses[j] && (k < task->outputs || j < earlier->outputs))
+                return true;
+    return false;
+}
+
+static void note_dependences(struct task *task, void **given)
+{
+    if (!given[0])
+        fail("only in, out and inout dependences are supported");
+    task->dependences = (size_t)given[0];
+    task->outputs = (size_t)given[1];
+    task->addresses = allocate(task->dependences * sizeof *given);
+    memcpy(task->addresses, given + 2, task->dependences * sizeof *given);
 }
 
 void GOMP_task(void (*work)(void *), void *data, void (*copy)(void *, void *), long size, long alignment,
                bool is_deferred, unsigned flags, void **dependences)
 {
-    (void)dependences;
-    if (flags & TASK_HAS_DEPENDENCES)
-        fail("tasks with dependences are not supported");
     if (alignment > (long)_Alignof(max_align_t))
         fail("data of tasks with large alignment are not supported");
-    void *memory = allocate((size_t)size);
-    if (copy)
-        copy(memory, data);
-    else
-        memcpy(memory, data, (size_t)size);
-    if (!is_deferred) {
-        work(memory);
-        free(memory);
-        return;
-    }
     struct task *task = allocate(sizeof *task);
-    *task = (struct task){.team = self()->team, .work = work, .memory = memory, .next = self()->children};
-    self()->children = task;
-    if (pthread_create(&task->thread, NULL, run_task, task))
-        fail("no more threads");
+    *task = (struct task){.team = self()->team, .work = work, .memory = allocate((size_t)size)};
+    if (copy)
+        copy(task->memory, data);
+    else if (size)
+        memcpy(task->memory, data, (size_t)size);
+    if (flags & TASK_HAS_DEPENDENCES)
+        note_dependences(task, dependences);
+    size_t siblings = 0, count = 0;
+    for (struct task *other = self()->children; other; other = other->next)
+        siblings++;
+    task->earlier = allocate((siblings + 1) * sizeof *task->earlier);
+    for (struct task *other = self()->children; other; other = other->next)
+        if (must_follow(task, other))
+            task->earlier[count++] = other;
+    if (is_deferred) {
+        sem_init(&task->ended, 0, 0);
+        task->next = self()->children;
+        self()->children = task;
+        if (pthread_create(&task->thread, NULL, run_task, task))
+            fail("no more threads");
+    } else {
+        wait_for(task->earlier);
+        work(task->memory);
+        free(task->memory);
+        free(task->addresses);
+        free(task->earlier);
+        free(task);
+    }
 }
 
 void GOMP_taskwait(void) { join_children(); }
