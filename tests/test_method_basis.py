@@ -10,6 +10,7 @@ import pytest
 from flint import fmpz_mat
 
 from arrayfold._budget import Budget
+from arrayfold._generators import nonnegative_forms
 from arrayfold._isl import points
 from arrayfold.choose import Candidate, _smallest_proved
 from arrayfold.conflicts import Conflicts
@@ -21,7 +22,7 @@ from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.methods import Request
 from arrayfold.methods.basis import METHOD
-from arrayfold.methods.farkas import Measures, bound_forms, measures, nonnegative_forms, width_conditions
+from arrayfold.methods.farkas import Measures, bound_forms, measures, width_conditions
 from arrayfold.methods.narrow_rows import NarrowRows, axes, restrict
 from arrayfold.program import Array
 from reference import is_valid

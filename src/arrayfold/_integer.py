@@ -31,6 +31,19 @@ def kernel_frame(row: Sequence[int]) -> tuple[list[Vector], list[Vector]]:
     return [tuple(vector) for vector in kernel], [tuple(vector) for vector in dual]
 
 
+def multiplier_row(vector: Sequence[int]) -> Vector:
+    """A row with product 1 with a primitive vector.
+
+    >>> multiplier_row((3, 5))
+    (2, -1)
+    """
+    size = len(vector)
+    beside = [[vector[k], *(int(j == k) for j in range(size))] for k in range(size)]
+    first = _table(fmpz_mat(beside).hnf())[0]
+    assert first[0] == 1
+    return tuple(first[1:])
+
+
 def is_onto(rows: Sequence[Sequence[int]]) -> bool:
     """Whether the rows map the integer vectors onto all integer vectors.
 

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import islpy as isl
@@ -252,6 +253,45 @@ def model(
 
         text = json.dumps(tomllib.loads(text), indent=2) + "\n"
     sys.stdout.write(text)
+
+
+@app.command(
+    epilog="\b\nExamples:\n  arrayfold occupancy examples/occupancy-stencil.toml\n"
+    '  arrayfold occupancy examples/occupancy-stencil.toml --schedule "S[i, j] -> [2*i + j]"\n'
+    "  arrayfold occupancy examples/occupancy-stencil.toml --vector A=2,0"
+)
+@takes_input
+def occupancy(
+    source: Input,
+    vector: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A=2,0", help="A schedule for this vector, or a range: A=1..3,0 (repeatable)."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A value is read before the step that overwrites it.")
+    ] = False,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="First give every statement an array of its own.")
+    ] = False,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    as_json: AsJson = False,
+) -> None:
+    """Occupancy vectors for a schedule, for all of them, and schedules for given vectors."""
+    from arrayfold.occupancy.read import occupancy_of
+    from arrayfold.report.occupancy import occupancy_data, occupancy_report
+
+    limit = _start(budget)
+    schedule = source.schedule
+    result = occupancy_of(
+        replace(source, schedule=None).read(limit), schedule, vector or [], strict, expand, limit
+    )
+    _print(
+        as_json,
+        lambda: occupancy_data(result),
+        lambda: occupancy_report(result, with_constraints=bool(vector)),
+    )
+    if not result.schedule:
+        raise typer.Exit(1)
 
 
 @app.command(epilog="\b\nExample:\n  arrayfold papers --json")

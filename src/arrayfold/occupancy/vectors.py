@@ -29,7 +29,9 @@ def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
     differences = coalesced(_of_all_sizes(conflicts))
     for length in range(1, _LONGEST.get(conflicts.array.rank, _LONGEST_OTHERWISE) + 1):
         found = [
-            vector for vector in _of_length(conflicts.array.rank, length) if is_free(differences, vector)
+            vector
+            for vector in vectors_of_length(conflicts.array.rank, length)
+            if _first(vector) > 0 and is_free(differences, vector)
         ]
         if found:
             return min(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
@@ -50,13 +52,19 @@ def is_free(differences: isl.Set, vector: Vector) -> bool:
     return bool(differences.is_disjoint(isl.Set(line)))
 
 
-def _of_length(rank: int, length: int) -> Iterator[Vector]:
-    """Vectors of a Manhattan length, one of each opposite pair: the first entry that counts is positive."""
+def _first(vector: Vector) -> int:
+    return next(filter(None, vector))
+
+
+def vectors_of_length(rank: int, length: int) -> Iterator[Vector]:
+    """All vectors of a Manhattan length.
+
+    >>> sorted(vectors_of_length(2, 1))
+    [(-1, 0), (0, -1), (0, 1), (1, 0)]
+    """
     for sizes in itertools.product(range(length + 1), repeat=rank):
         if sum(sizes) != length:
             continue
         signs = [(1, -1) if size else (1,) for size in sizes]
         for chosen in itertools.product(*signs):
-            vector = tuple(sign * size for sign, size in zip(chosen, sizes, strict=True))
-            if next(filter(None, vector)) > 0:
-                yield vector
+            yield tuple(sign * size for sign, size in zip(chosen, sizes, strict=True))
