@@ -20,8 +20,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 
-bench: $(READY)  ## analysis time per example and stage, time per method and array, reading time per C file
+bench: $(READY)  ## time per example and stage, construction of conflicts, method and array, C file
 	$(BIN)/python benchmarks/analysis.py
+	$(BIN)/python benchmarks/conflicts.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/extraction.py
 

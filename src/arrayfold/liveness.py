@@ -54,6 +54,11 @@ class Accesses:
         """{ [t] }: the times of writes; right after one of them every conflict can be seen."""
         return self.writes.range()
 
+    @property
+    def events(self) -> isl.Set:
+        """{ [t] }: the times of writes and reads."""
+        return coalesced(self.writes.range().union(self.reads.range()))
+
 
 @dataclass(frozen=True, eq=False)
 class Liveness:
@@ -85,8 +90,9 @@ class Liveness:
         accesses = self.accesses(array)
         if construction != "live-write" and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
-        live = live_after(accesses, self.order)
-        pairs = _CONSTRUCTIONS[construction](accesses, self.order, live)
+        order = self.order.among(accesses.events)
+        live = live_after(accesses, order)
+        pairs = _CONSTRUCTIONS[construction](accesses, order, live)
         return conflicts_from_pairs(
             array,
             self.program.context,
@@ -102,13 +108,18 @@ class Liveness:
 
         Those in memory at a moment of a total order. For loops that run in parallel those that may be in
         memory during one front, if they all conflict; otherwise some of them that do, and those at a moment
-        of the sequential execution, which is one of the possible ones.
+        of the sequential execution, which is one of the possible ones. Under a relation, some of those that
+        may be in memory at a write.
         """
-        if not self.order.is_swept:
-            return None
         if self.order.is_total:
             return _all_moments(accesses, occupied(accesses, live))
         of_fronts: list[isl.Map] = []
+        if self.order.events is not None or not self.order.is_swept:
+            with suppress(BudgetExceeded, IslFailure), Budget(_SECONDS_FOR_FRONTS).limit("cells at a write"):
+                at_a_write = occupied(accesses, live).intersect_params(self.program.context)
+                of_fronts.append(_conflicting(at_a_write, some_pairs))
+        if not self.order.is_swept:
+            return _all_moments(accesses, *of_fronts) if of_fronts else None
         for front in fronts(self.order):
             with (
                 suppress(BudgetExceeded, IslFailure),

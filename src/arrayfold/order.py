@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, fix_parameters, maps_of, smallest_parameters
+from arrayfold._isl import coalesced, fix_parameters, maps_of, sets_of, smallest_parameters
 from arrayfold.closure import close
 from arrayfold.errors import InputError
 from arrayfold.program import Program
@@ -31,6 +31,7 @@ class Order:
     is_swept     the lexicographic order of times is one of the possible executions
     is_parallel  for such an order: which dimensions of a time are those of parallel loops and ties
     exclusive    { [a] -> [b] }     no execution has both events, symmetric; None if all events always happen
+    events       { [t] }            all events, where `before` is a relation as given; None for all times
     """
 
     read_times: isl.UnionMap
@@ -41,13 +42,31 @@ class Order:
     notes: tuple[str, ...] = ()
     is_parallel: tuple[bool, ...] = ()
     exclusive: isl.Map | None = None
+    events: isl.Set | None = None
+
+    def among(self, events: isl.Set) -> Order:
+        """The same order, as far as it concerns these events.
+
+        A relation as given has pieces for all pairs of statements, and its complement many more. The order of
+        a schedule is simple and stays as it is.
+        """
+        if self.events is None:
+            return self
+        pairs = isl.Map.from_domain_and_range(events, events)
+        exclusive = None if self.exclusive is None else coalesced(self.exclusive.intersect(pairs))
+        return replace(
+            self, before=coalesced(self.before.intersect(pairs)), exclusive=exclusive, events=events
+        )
 
     def not_after(self) -> isl.Map:
         """{ [a] -> [b] }: some execution has a before b, or they are the same event.
 
         The complement of the relation R∀ of DIY16 §3.2, turned round.
         """
-        together = isl.Map.universe(self.before.get_space()).subtract(self.before.reverse())
+        everything = isl.Map.universe(self.before.get_space())
+        if self.events is not None:
+            everything = isl.Map.from_domain_and_range(self.events, self.events)
+        together = everything.subtract(self.before.reverse())
         return together if self.exclusive is None else together.subtract(self.exclusive)
 
     def unordered(self) -> isl.Map:
@@ -218,13 +237,16 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     inside = inside.order_lt(isl.dim_type.in_, phase, isl.dim_type.out, phase)
     before = coalesced(across.union(inside))
     notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
+    read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
+    (events,) = sets_of(read_times.union(write_times).range())
     return Order(
-        read_times=_with_phase(coordinates, phase, 0),
-        write_times=_with_phase(coordinates, phase, 1),
+        read_times=read_times,
+        write_times=write_times,
         before=before,
         is_total=False,
         is_swept=program.schedule is not None and on_times.is_subset(isl.Map.lex_lt(space)),
         notes=notes,
+        events=events,
     )
 
 

@@ -55,7 +55,7 @@ class _Story:
             accesses.live_in.intersect_params(here),
             accesses.live_out.intersect_params(here),
         )
-        self.not_after = liveness.order.not_after().intersect_params(here)
+        self.not_after = liveness.order.among(self.accesses.events).not_after().intersect_params(here)
 
     def clobber(self, kept: tuple[int, ...], written: tuple[int, ...]) -> Clobber | None:
         """The earliest write of `written` that may hit `kept` while that is needed."""
@@ -68,9 +68,11 @@ class _Story:
             hits = hits.intersect(reads_x.apply(self.not_after.reverse()))
         if hits.is_empty():
             return None
-        hit = _only(hits, smallest_point(hits))
+        hit = _earliest(hits)
+        reader = _earliest(reads_x.intersect(hit.apply(self.not_after)))
         before = writes_x.intersect(hit.apply(self.not_after.reverse()))
-        after = reads_x.intersect(hit.apply(self.not_after))
+        if not reader.is_empty():
+            before = before.intersect(reader.apply(self.not_after.reverse()))
         overwriter = self._instance(hit, y, writes=True)
         assert overwriter is not None
         return Clobber(
@@ -78,7 +80,7 @@ class _Story:
             by_cell=self._print(written),
             writer=self._instance(_latest(before), x, writes=True),
             overwriter=overwriter,
-            reader=self._instance(after, x, writes=False),
+            reader=self._instance(reader, x, writes=False),
             may=not self.liveness.order.is_total,
         )
 
@@ -91,10 +93,9 @@ class _Story:
         return f"{self.name}[{', '.join(map(str, values))}]"
 
     def _instance(self, event: isl.Set, cell: isl.Set, *, writes: bool) -> str | None:
-        """The instance that the first of some events belongs to, as text."""
+        """The instance that an event belongs to, as text; None without an event."""
         if event.is_empty():
             return None
-        event = _only(event, smallest_point(event))
         program, order = self.liveness.program, self.liveness.order
         times = order.write_times if writes else order.read_times
         relation = program.accesses(writes=writes, array=self.name)
@@ -108,6 +109,10 @@ def _only(events: isl.Set, values: tuple[int, ...]) -> isl.Set:
     for k, value in enumerate(values):
         events = events.fix_val(isl.dim_type.set, k, integer(value))
     return events
+
+
+def _earliest(events: isl.Set) -> isl.Set:
+    return events if events.is_empty() else _only(events, smallest_point(events))
 
 
 def _latest(events: isl.Set) -> isl.Set:
