@@ -10,6 +10,8 @@ from arrayfold.choose import ask
 from arrayfold.fold import Analysis
 from arrayfold.mapping import Mapping, TableMapping
 from arrayfold.methods import METHODS, Request
+from arrayfold.occupancy import find_occupancy
+from arrayfold.program import Program
 
 HERE = Path(__file__).parent
 CELL = 26
@@ -150,12 +152,44 @@ def draw_static() -> str:
     return svg(max(470, 40 + (high[1] - low[1] + 1) * CELL), bottom + 32, parts)
 
 
+def draw_occupancy() -> str:
+    """Cells along the affine occupancy vector of the stencil have one colour; the vector is drawn in."""
+    params = {"m": 7, "n": 9}
+    program = af.read("examples/occupancy-stencil.toml")
+    assert isinstance(program, Program)
+    (array,) = find_occupancy(program).arrays
+    assert array.mapping is not None
+    assert array.affine is not None
+    count = array.mapping.size.at(params)
+    parts = [text(20, 22, f"A[i, j] at m = 7, n = 9, and the vector {array.affine}")]
+
+    def corner(i: int, j: int) -> tuple[int, int]:
+        return 20 + (j - 1) * CELL, 34 + (i - 1) * CELL
+
+    for i in range(1, params["m"] + 1):
+        for j in range(1, params["n"] + 1):
+            (address,) = array.mapping.address((i, j), params)
+            colour = f"hsl({360 * address // count}, 65%, {62 if address % 2 else 48}%)"
+            parts.append(square(*corner(i, j), colour, 0.8))
+    for i, j in ((1, 2), (3, 5), (2, 7)):
+        (x, y), (tip_x, tip_y) = corner(i, j), corner(i + array.affine[0], j + array.affine[1])
+        middle = CELL // 2 - 1
+        parts.append(
+            f'<line x1="{x + middle}" y1="{y + middle}" x2="{tip_x + middle}" y2="{tip_y + middle}" '
+            'stroke="#111" stroke-width="2.5"/>'
+        )
+        parts.append(f'<circle cx="{tip_x + middle}" cy="{tip_y + middle}" r="4" fill="#111"/>')
+    parts.append(text(20, 60 + params["m"] * CELL, f"{array.mapping.size} = {count} addresses"))
+    return svg(340, 80 + params["m"] * CELL, parts)
+
+
 def figures() -> dict[str, str]:
     """All figures by file name."""
     return {
         **{f"{method}.svg": draw_lattice(method, *example) for method, example in LATTICES.items()},
         "fold.svg": draw_fold(),
         "static.svg": draw_static(),
+        "occupancy.svg": draw_occupancy(),
         "successive-modulo.svg": draw_differences(
             "examples/diamond-tile.toml",
             "A",

@@ -79,7 +79,7 @@ def _at_requested_sizes(
 ) -> list[Case]:
     """The smallest lattice at the sizes that the user named, where no case is as small there."""
     sizes = request.sizes
-    if not sizes or any(value == request.far[name] for name, value in sizes.items()):
+    if not sizes or set(sizes) - set(request.given):
         return []
     here = fix_parameters(sizes)
     known = [case.size for case in found if not case.when.is_disjoint(here)]

@@ -11,7 +11,7 @@ import islpy as isl
 from arrayfold._isl import coalesced, coalesced_if_few, fix_parameters, nonzero
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
-from arrayfold.program import Array
+from arrayfold.program import Array, Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,8 @@ class Conflicts:
 
     moments_suffice  no larger set of cells that all conflict needs to be looked for: the order is total, so
                      that cells conflict where they meet at a moment, or all cells conflict
+    program          where they come from, for methods that look at the dependences; None if only conflicts
+                     are known
     """
 
     array: Array
@@ -36,6 +38,7 @@ class Conflicts:
     moments: isl.Map | None
     notes: tuple[str, ...] = ()
     moments_suffice: bool = False
+    program: Program | None = None
 
     @property
     def name(self) -> str:
@@ -128,6 +131,7 @@ def conflicts_from_pairs(
     notes: tuple[str, ...] = (),
     *,
     moments_suffice: bool = False,
+    program: Program | None = None,
 ) -> Conflicts:
     """Conflicts out of any relation that holds every conflicting pair at least one way round.
 
@@ -146,6 +150,7 @@ def conflicts_from_pairs(
         moments=moments,
         notes=notes,
         moments_suffice=moments_suffice,
+        program=program,
     )
 
 

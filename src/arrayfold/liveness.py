@@ -101,6 +101,7 @@ class Liveness:
             self._moments(accesses, live, pairs),
             self.order.notes,
             moments_suffice=self.order.is_total,
+            program=self.program,
         )
 
     def _moments(self, accesses: Accesses, live: isl.Map, some_pairs: isl.Map) -> isl.Map | None:

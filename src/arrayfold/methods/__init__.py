@@ -12,6 +12,7 @@ from arrayfold.methods import (
     identity,
     lattice,
     linear,
+    occupancy,
     projection,
     static,
     successive_modulo,
@@ -30,6 +31,7 @@ METHODS: Table[str, Method] = {
         hyperplane.METHOD,
         projection.METHOD,
         exhaustive.METHOD,
+        occupancy.METHOD,
         static.METHOD,
     )
 }
