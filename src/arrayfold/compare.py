@@ -15,6 +15,9 @@ from arrayfold.methods import METHODS, Request
 from arrayfold.program import Problem
 
 
+_SHARE_OF_OTHERS = 0.3
+
+
 @dataclass(frozen=True, eq=False)
 class ComparedArray:
     """What every method makes of one array."""
@@ -46,10 +49,11 @@ def compare(
         progress(f"{name}: mappings")
         everything = list(ask_all(conflicts, request))
         candidates = [candidate for candidate in everything if candidate.method in METHODS]
-        others = (name for name, method in METHODS.items() if not method.is_general)
-        candidates += [ask(name, conflicts, request) for name in others]
-        candidates.append(_auto(everything, conflicts, request))
         bound = find_lower_bound(conflicts, budget, values)
+        others = (name for name, method in METHODS.items() if not method.is_general)
+        rest = replace(request, budget=budget.part(_SHARE_OF_OTHERS))
+        candidates += [ask(name, conflicts, rest) for name in others]
+        candidates.append(_auto(everything, conflicts, request))
         compared.append(ComparedArray(conflicts, tuple(candidates), bound, values))
     return compared
 

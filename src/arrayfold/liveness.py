@@ -84,8 +84,13 @@ class Liveness:
             live_out=coalesced(program.live_out.extract_set(cells).intersect_params(context)),
         )
 
-    def conflicts(self, name: str, construction: Construction = "live-write") -> Conflicts:
-        """The conflicts of one array (DIY16 §2.1 and §3.2, Mor14 §2.3, BBC16 §2)."""
+    def conflicts(
+        self, name: str, construction: Construction = "live-write", *, with_moments: bool = True
+    ) -> Conflicts:
+        """The conflicts of one array (DIY16 §2.1 and §3.2, Mor14 §2.3, BBC16 §2).
+
+        with_moments  look for cells that all conflict, which lower bounds need
+        """
         array = self.program.array(name)
         accesses = self.accesses(array)
         if construction != "live-write" and not self.order.is_total:
@@ -98,7 +103,7 @@ class Liveness:
             self.program.context,
             accesses.cells,
             pairs,
-            self._moments(accesses, live, pairs),
+            self._moments(accesses, live, pairs) if with_moments else None,
             self.order.notes,
             moments_suffice=self.order.is_total,
             program=self.program,

@@ -27,7 +27,7 @@ from arrayfold.verify import Proof, Verdict, verify
 class OccupiedArray:
     """The vectors of one array; `why` says what is missing, by name.
 
-    given      shortest for the schedule of the result
+    given      shortest for the schedule of the result, or for the best legal one if that is missing
     affine     shortest for all legal one-dimensional affine schedules (AOV)
     universal  shortest for all legal schedules (UOV)
     mapping    the store of the affine vector, if there is one, and what the judge says of it
@@ -114,7 +114,8 @@ def _find(
         chosen = None if polyhedron.is_empty() else best_schedule(space, [*legal, *extra])
         why = "" if chosen is not None else _why_no_schedule(space, vectors, is_strict)
     extremes = _extremes(schedule_set(space, legal))
-    arrays = tuple(_array(space, name, chosen, extremes, is_strict) for name in form.arrays)
+    any_legal = chosen if chosen is not None or not extremes else best_schedule(space, legal)
+    arrays = tuple(_array(space, name, any_legal, extremes, is_strict) for name in form.arrays)
     names = _iterator_names(program)
     times = {} if chosen is None else {name: space.text(chosen, name, names[name]) for name in form.domains}
     return OccupancyResult(program, arrays, times, why, polyhedron, _entry_names(form, names))
@@ -165,7 +166,7 @@ def _universal(
 ) -> Vector | None:
     """The shortest vector that is valid for every order that keeps the dependences."""
     try:
-        conflicts = analyse(for_all_schedules(form.program)).conflicts(name)
+        conflicts = analyse(for_all_schedules(form.program)).conflicts(name, with_moments=False)
     except ArrayfoldError as error:
         why["universal"] = str(error)
         return None
@@ -184,7 +185,8 @@ def _judged(
     space: ScheduleSpace, name: str, chosen: Vector, mapping: StorageMapping, is_strict: bool
 ) -> Verdict:
     """What the judge says of a store, for the program run by a one-dimensional schedule."""
-    return verify(analyse(scheduled(space, chosen, is_strict=is_strict)).conflicts(name), mapping)
+    liveness = analyse(scheduled(space, chosen, is_strict=is_strict))
+    return verify(liveness.conflicts(name, with_moments=False), mapping)
 
 
 def scheduled(space: ScheduleSpace, chosen: Vector, *, is_strict: bool) -> Program:
