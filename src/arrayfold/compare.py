@@ -14,7 +14,6 @@ from arrayfold.fold import Analysis, Progress, checked_params, chosen_arrays
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Problem
 
-
 _SHARE_OF_OTHERS = 0.3
 
 
@@ -35,9 +34,13 @@ def compare(
     arrays: Sequence[str] = (),
     budget: Budget | None = None,
     power_of_two: bool = False,
+    only_general: bool = False,
     progress: Progress = lambda _: None,
 ) -> list[ComparedArray]:
-    """The smallest proved mapping of each method, or why it has none, for each array."""
+    """The smallest proved mapping of each method, or why it has none, for each array.
+
+    only_general  leave out the methods that `auto` does not ask
+    """
     values = checked_params(problem, params or {})
     budget = budget or Budget(None)
     analysis = Analysis.of(problem, budget)
@@ -50,7 +53,7 @@ def compare(
         everything = list(ask_all(conflicts, request))
         candidates = [candidate for candidate in everything if candidate.method in METHODS]
         bound = find_lower_bound(conflicts, budget, values)
-        others = (name for name, method in METHODS.items() if not method.is_general)
+        others = (name for name, method in METHODS.items() if not (method.is_general or only_general))
         rest = replace(request, budget=budget.part(_SHARE_OF_OTHERS))
         candidates += [ask(name, conflicts, rest) for name in others]
         candidates.append(_auto(everything, conflicts, request))
