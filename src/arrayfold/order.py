@@ -238,7 +238,9 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     before = coalesced(across.union(inside))
     notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
     read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
-    (events,) = sets_of(read_times.union(write_times).range())
+    events = isl.Set.empty(before.get_space().domain())
+    for group in sets_of(read_times.union(write_times).range()):
+        events = events.union(group)
     return Order(
         read_times=read_times,
         write_times=write_times,
