@@ -14,7 +14,7 @@ from arrayfold.fold import Analysis, Progress, checked_params, chosen_arrays
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Problem
 
-_SHARE_OF_OTHERS = 0.3
+_SHARE_OF_OTHERS = 0.1
 
 
 @dataclass(frozen=True, eq=False)

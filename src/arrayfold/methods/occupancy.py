@@ -11,22 +11,15 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.errors import MethodNotApplicable
 from arrayfold.mapping import Mapping
 from arrayfold.methods.method import Method, Request
-from arrayfold.occupancy import find_occupancy
+from arrayfold.occupancy import affine_store
 
 
 def find_occupancy_store(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
     """The projection along the affine occupancy vector of the array."""
     if conflicts.program is None:
         raise MethodNotApplicable("occupancy vectors need a program, but only conflicts are given")
-    result = find_occupancy(conflicts.program, budget=request.budget)
-    array = next((item for item in result.arrays if item.name == conflicts.name), None)
-    if array is None:
-        raise MethodNotApplicable(f"{conflicts.name} is no temporary of the program")
-    if array.is_dropped:
-        return [Mapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
-    if array.mapping is None:
-        raise MethodNotApplicable(array.why.get("affine", "there is no affine occupancy vector"))
-    return [array.mapping]
+    with request.budget.limit(f"occupancy vectors of {conflicts.name}"):
+        return [affine_store(conflicts.program, conflicts.name)]
 
 
 METHOD = Method(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arrayfold.occupancy.find import OccupancyResult, OccupiedArray, find_occupancy
+from arrayfold.occupancy.find import OccupancyResult, OccupiedArray, affine_store, find_occupancy
 from arrayfold.occupancy.vectors import shortest_occupancy_vector
 
-__all__ = ["OccupancyResult", "OccupiedArray", "find_occupancy", "shortest_occupancy_vector"]
+__all__ = ["OccupancyResult", "OccupiedArray", "affine_store", "find_occupancy", "shortest_occupancy_vector"]

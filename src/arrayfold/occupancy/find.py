@@ -23,6 +23,9 @@ from arrayfold.occupancy.vectors import shortest_occupancy_vector
 from arrayfold.program import Program
 from arrayfold.verify import Counterexample, Proof, Verdict, verify
 
+_NO_SCHEDULE = "there is no one-dimensional affine schedule"
+_NO_AFFINE_VECTOR = "no vector of moderate length is valid for all one-dimensional affine schedules"
+
 
 @dataclass(frozen=True, eq=False)
 class OccupiedArray:
@@ -88,6 +91,35 @@ def find_occupancy(
         return _find(program, schedule, vectors or {}, is_strict)
 
 
+def affine_store(program: Program, name: str) -> StorageMapping:
+    """The store of the shortest affine occupancy vector of one array; an error says why there is none."""
+    liveness = analyse(program)
+    _refuse_live_in(liveness)
+    if name not in liveness.temporaries:
+        raise MethodNotApplicable(f"{name} is no temporary of the program")
+    form = single_assignment(program, liveness.temporaries)
+    space = ScheduleSpace(form)
+    extremes = _extremes(schedule_set(space, _legal_rows(space)))
+    if _is_never_read(form, name):
+        return StorageMapping.of(name, program.array(name).dimensions, [], [])
+    if not extremes:
+        raise MethodNotApplicable(_NO_SCHEDULE)
+    vector = failing_vectors(space, name, extremes, is_strict=False).shortest_other()
+    if vector is None:
+        raise MethodNotApplicable(_NO_AFFINE_VECTOR)
+    return mapping_along(program, name, vector)
+
+
+def _legal_rows(space: ScheduleSpace) -> list[Row]:
+    """What legal schedules satisfy."""
+    flows = (*space.form.flows, *space.form.others)
+    return [row for flow in flows for row in causality_rows(space, flow)]
+
+
+def _is_never_read(form: SingleAssignment, name: str) -> bool:
+    return not any(flow.array == name for flow in form.flows) and form.live_out[name].is_empty()
+
+
 def _find(
     program: Program,
     given: Mapping[str, Sequence[int]] | None,
@@ -98,7 +130,7 @@ def _find(
     _refuse_live_in(liveness)
     form = single_assignment(program, liveness.temporaries)
     space = ScheduleSpace(form)
-    legal = [row for flow in (*form.flows, *form.others) for row in causality_rows(space, flow)]
+    legal = _legal_rows(space)
     for name in vectors:
         if name not in form.arrays:
             raise InputError(f"--vector {name}: the arrays are {', '.join(form.arrays)}")
@@ -146,13 +178,13 @@ def _array(
 ) -> OccupiedArray:
     form = space.form
     rank = form.program.array(name).rank
-    if not any(flow.array == name for flow in form.flows) and form.live_out[name].is_empty():
+    if _is_never_read(form, name):
         zero = (0,) * rank
         return OccupiedArray(name, zero, zero, zero, {"array": "nobody reads it: drop it"}, None, None)
     why: dict[str, str] = {}
     given: Vector | None = None
     if chosen is None:
-        why["given_schedule"] = "there is no one-dimensional affine schedule"
+        why["given_schedule"] = _NO_SCHEDULE
         why["affine"] = why["given_schedule"]
     else:
         given = failing_vectors(space, name, [Extreme(1, chosen)], is_strict=is_strict).shortest_other()
@@ -162,7 +194,7 @@ def _array(
     if chosen is not None:
         affine = failing_vectors(space, name, extremes, is_strict=is_strict).shortest_other()
         if affine is None:
-            why["affine"] = "no vector of moderate length is valid for all one-dimensional affine schedules"
+            why["affine"] = _NO_AFFINE_VECTOR
     universal = _universal(form, name, chosen, space, why)
     mapping = None if affine is None else mapping_along(form.program, name, affine)
     verdict = None if mapping is None or chosen is None else _judged(space, name, chosen, mapping, is_strict)
