@@ -52,6 +52,8 @@ FLOW = [
     "cases",
     "codegen",
     "fold",
+    "engine",
+    "tradeoff",
     "driver",
     "runner",
     "compare",
