@@ -10,6 +10,7 @@ import pytest
 
 from arrayfold._isl import fix_parameters, maps_of, points, sets_of
 from arrayfold.closure import close
+from arrayfold.errors import InputError
 from arrayfold.fold import Analysis
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
@@ -262,3 +263,155 @@ def test_loops_alone_stay_parallel_dimensions() -> None:
     program = program_of("#pragma omp parallel for\nfor (int i = 0; i < N; i++) B[i] = 1;")
     assert program.happens_before is None
     assert list(program.parallel.values()) == ["doall"]
+
+
+# ---------------------------------------------------------------- what must not be taken for an order
+
+# Labels of statements that may overlap, so that neither comes first in different iterations.
+RACES = {
+    "a pragma on the braces of a loop's body": (
+        "XY",
+        """#pragma omp parallel
+        #pragma omp single
+        for (int i = 0; i < N; i++)
+        #pragma omp task
+        { X: tmp[i] = B[i]; Y: C[i] = tmp[i]; }""",
+    ),
+    "nowait in a block of a team": (
+        "YV",
+        """#pragma omp parallel
+        {
+        {
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) { X: tmp[0] = B[i]; Y: C[i] = tmp[0]; }
+        }
+        #pragma omp for
+        for (int i = 0; i < N; i++) { V: tmp[1] = B[i]; W: A[0][i] = tmp[1]; }
+        }""",
+    ),
+    "a loop that may run no iteration is no barrier": (
+        "YV",
+        """#pragma omp parallel
+        {
+        #pragma omp for nowait
+        for (int i = 0; i < N; i++) { X: tmp[0] = B[i]; Y: C[i] = tmp[0]; }
+        for (int t = 0; t < T; t++) {
+        #pragma omp for
+        for (int i = 0; i < N; i++) U: A[1][i] = t;
+        }
+        #pragma omp for
+        for (int i = 0; i < N; i++) { V: tmp[1] = B[i]; W: A[0][i] = tmp[1]; }
+        }""",
+    ),
+    "a taskwait for some tasks only": (
+        "YV",
+        """#pragma omp taskgroup
+        {
+        #pragma omp task depend(out: B[0])
+        { X: tmp[0] = 1; Y: B[0] = tmp[0]; }
+        #pragma omp taskwait depend(in: C[0])
+        #pragma omp task
+        { V: tmp[1] = 1; W: C[1] = tmp[1]; }
+        }""",
+    ),
+    "a labelled master": (
+        "YV",
+        """#pragma omp parallel
+        {
+        L:
+        #pragma omp master
+        { X: tmp[0] = B[0]; Y: C[0] = tmp[0]; }
+        #pragma omp single
+        { V: tmp[1] = B[0]; W: C[1] = tmp[1]; }
+        }""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_what_may_overlap_is_not_ordered(name: str) -> None:
+    labels, body = RACES[name]
+    text = (
+        "void f(int N, int T, double A[restrict N][N], double B[restrict N], double C[restrict N])\n"
+        f"{{\ndouble tmp[N];\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    )
+    (program,) = read_c("openmp.c", text.encode())
+    assert set(labels) <= {label for label, _ in instances(program)}
+    ordered = [(a, b) for a, b in before(program) if {a[0], b[0]} == set(labels)]
+    assert all(a[1] == b[1] and labels == "XY" for a, b in ordered)
+
+
+REFUSED = {
+    "tasks of a whole team": (
+        """#pragma omp parallel
+        {
+        #pragma omp taskgroup
+        { X: B[0] = 1; }
+        }""",
+        "every thread of the team runs this omp taskgroup",
+    ),
+    "a team in a team": (
+        """#pragma omp parallel
+        {
+        #pragma omp parallel sections
+        { X: B[0] = 1; }
+        }""",
+        "every thread of the team runs this omp parallel sections",
+    ),
+    "an unknown name in depend": (
+        """#pragma omp taskgroup
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(out: B[unknown])
+        X: C[i] = 1;
+        }""",
+        "depend clause",
+    ),
+    "a remainder in depend": (
+        """#pragma omp taskgroup
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(out: B[(i - 3) % 4])
+        X: C[i] = 1;
+        }""",
+        "depend clause",
+    ),
+    "a row in depend": (
+        """#pragma omp taskgroup
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(out: A[i])
+        X: A[i][0] = 1;
+        }""",
+        "depend clause",
+    ),
+    "a barrier that the preprocessor leaves out": (
+        """#pragma omp parallel
+        {
+        #pragma omp single nowait
+        X: B[0] = 1;
+        #if 0
+        #pragma omp barrier
+        #endif
+        #pragma omp single nowait
+        Y: C[0] = 1;
+        }""",
+        "the preprocessor leaves out this omp barrier",
+    ),
+    "a pragma in a macro with arguments": (
+        """#define PFOR(i) _Pragma("omp parallel for") for (int i = 0; i < N; i++)
+        PFOR(i) X: B[i] = 1;""",
+        "PFOR may hide an OpenMP pragma",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_constructs_that_are_refused(name: str) -> None:
+    body, message = REFUSED[name]
+    with pytest.raises(InputError, match=message):
+        program_of(body)
+
+
+@pytest.mark.parametrize(
+    "body", ["#pragma omp parallel\n{ }", "#pragma omp taskloop\nfor (int i = 5; i < 5; i++) B[i] = 1;"]
+)
+def test_regions_in_which_nothing_runs(body: str) -> None:
+    assert Analysis.of(program_of(body)).foldable() == ()

@@ -153,6 +153,9 @@ class _Search:
             ):
                 continue
             for start in dict.fromkeys((first, general)):
+                early = ({new_name: m, self.name: period * m + residue} for m in range(start, general))
+                if any(mapping.size.evaluate(at) > self.best.evaluate(at) for at in early):
+                    continue
                 where = isl.Set(f"[{new_name}] -> {{ : {new_name} >= {start} }}")
                 verdict = verify(here.within(where), mapping)
                 if isinstance(verdict, Proof):

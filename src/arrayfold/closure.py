@@ -34,7 +34,11 @@ def close(relation: isl.UnionMap) -> Closure:
     >>> close(isl.UnionMap("{ S[i] -> S[i + 2] : 0 <= i < 9 }")).is_exact
     True
     """
-    superset, is_exact = relation.transitive_closure()
+    try:
+        superset, is_exact = relation.transitive_closure()
+    except isl.Error:
+        everything = relation.domain().union(relation.range())
+        superset, is_exact = isl.UnionMap.from_domain_and_range(everything, everything), False
     if is_exact:
         return Closure(superset, superset, True)
     reached = relation

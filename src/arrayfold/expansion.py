@@ -28,8 +28,8 @@ def expand(program: Program, arrays: Sequence[str]) -> Program:
     if not order.is_total:
         raise MethodNotApplicable("expansion needs a sequential order")
     names = _new_names(program, arrays)
-    reads = _new_reads(program, names)
-    statements = tuple(_expanded(statement, names, reads) for statement in program.statements)
+    reads = _new_reads(program, arrays, names)
+    statements = tuple(_expanded(statement, arrays, names, reads) for statement in program.statements)
     new_arrays = tuple(
         Array(
             names[statement.name],
@@ -74,7 +74,9 @@ def _new_names(program: Program, arrays: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _new_reads(program: Program, names: dict[str, str]) -> dict[str, list[tuple[str, isl.Map, isl.Map]]]:
+def _new_reads(
+    program: Program, arrays: Sequence[str], names: dict[str, str]
+) -> dict[str, list[tuple[str, isl.Map, isl.Map]]]:
     """reader -> (old array, { R[i] -> A_T[j] }, { R[i] -> A[x] }) for what it reads from the new arrays."""
     found: dict[str, list[tuple[str, isl.Map, isl.Map]]] = {}
     for part in maps_of(find_dataflow(program, order_of(program)).flows):
@@ -85,17 +87,22 @@ def _new_reads(program: Program, names: dict[str, str]) -> dict[str, list[tuple[
         reader = str(old.get_tuple_name(isl.dim_type.in_))
         new = part.range_factor_domain().reverse().set_tuple_name(isl.dim_type.out, names[writer])
         array = str(old.get_tuple_name(isl.dim_type.out))
+        if array not in arrays:
+            continue
         found.setdefault(reader, []).append((array, new, old))
     return found
 
 
 def _expanded(
-    statement: Statement, names: dict[str, str], reads: dict[str, list[tuple[str, isl.Map, isl.Map]]]
+    statement: Statement,
+    arrays: Sequence[str],
+    names: dict[str, str],
+    reads: dict[str, list[tuple[str, isl.Map, isl.Map]]],
 ) -> Statement:
     new: list[Access] = []
     mine = reads.get(statement.name, [])
     for access in statement.accesses:
-        if access.is_write and statement.name in names:
+        if access.is_write and access.array in arrays:
             identity = isl.Map.identity(statement.domain.get_space().map_from_set())
             identity = identity.set_tuple_name(isl.dim_type.out, names[statement.name])
             new.append(

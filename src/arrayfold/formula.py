@@ -208,13 +208,16 @@ class Formula:
         >>> (Formula.name("N") ** 2 + 1).evaluate({"N": 3})
         Fraction(10, 1)
         """
-        total = Fraction(0)
+        whole, rest = 0, Fraction(0)
         for monomial, coefficient in self.terms:
+            product = 1
             for atom, power in monomial:
-                value = Fraction(values[atom]) if isinstance(atom, str) else atom.evaluate(values)
-                coefficient *= value**power
-            total += coefficient
-        return total
+                product *= (values[atom] if isinstance(atom, str) else atom.evaluate(values)) ** power
+            if coefficient.denominator == 1 and isinstance(product, int):
+                whole += coefficient.numerator * product
+            else:
+                rest += coefficient * product
+        return rest + whole
 
     def at(self, values: Mapping[str, int]) -> int:
         """The value at these parameters, which must be a whole number."""

@@ -20,6 +20,8 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_aff
 from arrayfold.mapping import Mapping
 
+_MOST_PIECES = 100
+
 Corner = tuple[Formula, ...]
 
 
@@ -32,8 +34,12 @@ def check_linear(conflicts: Conflicts, mapping: Mapping) -> int | None:
     if not modulus.is_polynomial or not is_bounded(differences):
         return None
     count = 0
-    for part in _positive_parts(differences, row, conflicts.context):
-        for where, corner in _corners(part):
+    parts = _positive_parts(differences, row, conflicts.context)
+    pieces = [piece for part in parts for piece in part.remove_divs().get_basic_sets()]
+    if len(pieces) > _MOST_PIECES:
+        return None
+    for piece in pieces:
+        for where, corner in _corners(piece):
             move = sum((a * x for a, x in zip(row, corner, strict=True)), start=Formula.constant(0))
             here = conflicts.context.intersect(where)
             if not (_is_positive(move, here) and _is_positive(modulus - move, here)):
@@ -55,7 +61,7 @@ def _positive_parts(differences: isl.Set, row: Sequence[Formula], context: isl.S
         rest = rest.fix_val(isl.dim_type.set, axis, 0)
 
 
-def _corners(part: isl.Set) -> list[tuple[isl.Set, Corner]]:
+def _corners(piece: isl.BasicSet) -> list[tuple[isl.Set, Corner]]:
     """{ : } and the corner of a piece of the differences that there is for these parameters."""
     found: list[tuple[isl.Set, Corner]] = []
 
@@ -64,8 +70,7 @@ def _corners(part: isl.Set) -> list[tuple[isl.Set, Corner]]:
         entries = tuple(from_aff(corner.get_at(k)) for k in range(corner.dim(isl.dim_type.out)))
         found.append((isl.Set.from_basic_set(vertex.get_domain()).params(), entries))
 
-    for basic in part.remove_divs().get_basic_sets():
-        basic.compute_vertices().foreach_vertex(visit)
+    piece.compute_vertices().foreach_vertex(visit)
     return found
 
 

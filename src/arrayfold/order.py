@@ -169,7 +169,7 @@ def _ties_of_a_front(space: isl.Space, phase: int, depth: int) -> isl.Map:
 
 def _instance_coordinates(program: Program) -> isl.UnionMap:
     """{ S[i] -> [s, i, 0 ...] }: every instance apart, all statements with the same length."""
-    depth = max(statement.domain.dim(isl.dim_type.set) for statement in program.statements)
+    depth = max((statement.domain.dim(isl.dim_type.set) for statement in program.statements), default=0)
     total = isl.UnionMap.empty(program.context.get_space())
     for number, statement in enumerate(program.statements):
         rank = statement.domain.dim(isl.dim_type.set)
@@ -225,7 +225,7 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     if program.schedule is not None:
         is_one = program.schedule.is_injective()
         coordinates = program.schedule if is_one else program.schedule.flat_range_product(coordinates)
-    phase = max(m.dim(isl.dim_type.out) for m in maps_of(coordinates))
+    phase = max((m.dim(isl.dim_type.out) for m in maps_of(coordinates)), default=0)
     space = coordinates.get_space().params().set_from_params().add_dims(isl.dim_type.set, phase)
     on_times = isl.Map.empty(space.map_from_set())
     for part in maps_of(closure.relation.apply_domain(coordinates).apply_range(coordinates)):
@@ -238,7 +238,9 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     before = coalesced(across.union(inside))
     notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
     read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
-    (events,) = sets_of(read_times.union(write_times).range())
+    events = isl.Set.empty(before.get_space().domain())
+    for group in sets_of(read_times.union(write_times).range()):
+        events = events.union(group)
     return Order(
         read_times=read_times,
         write_times=write_times,
@@ -287,6 +289,7 @@ def _with_exclusive(order: Order, exclusive: isl.UnionMap) -> Order:
     """
     events = order.read_times.union(order.write_times)
     both = exclusive.union(exclusive.reverse())
+    both = both.subtract(both.domain().identity())
     on_times = isl.Map.empty(order.before.get_space())
     for part in maps_of(both.apply_domain(events).apply_range(events)):
         on_times = on_times.union(part)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import islpy as isl
 
 from arrayfold._isl import fresh_names
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
-from arrayfold.c.tree import Call, For, Reference, Span, Variable, walk
+from arrayfold.c.tree import Call, Declare, For, Reference, Span, Variable, walk
 from arrayfold.errors import InputError
 from arrayfold.frontends.c_affine import AffineReader
 from arrayfold.frontends.c_arrays import (
@@ -46,7 +47,8 @@ def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Progra
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
     for region in find_regions(text, unit, pragmas):
-        reader = _RegionReader(text, region, read_directives(text, region, pragmas), unit.skipped)
+        directives = read_directives(text, region, pragmas, unit.skipped)
+        reader = _RegionReader(text, region, directives, unit.skipped)
         private = private_names(text, region, pragmas)
         program = reader.program(private, parallel_around(text, region, pragmas))
         programs.append(_granted(program, text, find_wishes(text, region.function, pragmas)))
@@ -193,8 +195,27 @@ class _RegionReader:
             return None
         parameters = list(self._affine.parameters)
         names = {item.name: _loop_names(item, parameters) for item in found}
-        order = order_of_tasks(self._text, self._region, self._directives, found, names, parameters)
+        order = order_of_tasks(
+            self._text, self._region, self._directives, found, names, parameters, self._ranks()
+        )
         return order.align_params(context.get_space()).intersect_params(context)
+
+    def _ranks(self) -> dict[str, int | None]:
+        """Names of the function's variables -> their numbers of subscripts, None for names of the region."""
+        function = self._region.function
+        declared = [
+            variable
+            for node in walk(function.body)
+            if isinstance(node, Declare)
+            for variable in node.variables
+        ]
+        counts = Counter(variable.name for variable in (*function.parameters, *declared))
+        return {
+            variable.name: None
+            if counts[variable.name] > 1 or self._region.holds(variable.span.start)
+            else variable.rank
+            for variable in (*function.parameters, *declared)
+        }
 
     def _arrays(self, found: Sequence[Found]) -> list[Variable]:
         accessed = {effect.variable for item in found for effect in item.effects}

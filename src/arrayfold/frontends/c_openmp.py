@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from arrayfold.c.lexer import Pragma
 from arrayfold.c.source import CText, Region
-from arrayfold.c.tree import Block, CStatement, For, Label, walk
+from arrayfold.c.tree import Block, CStatement, For, Label, Span, walk
 
 TEAM = ("for", "for simd", "sections", "single", "master", "masked")
 _LOOPS = ("parallel for", "parallel for simd", "simd")
@@ -38,13 +38,27 @@ class Directive:
     statement: CStatement | None
 
 
-def read_directives(text: CText, region: Region, pragmas: Sequence[Pragma]) -> list[Directive]:
-    """The pragmas that matter for the order; those that are not understood are refused."""
+def read_directives(
+    text: CText, region: Region, pragmas: Sequence[Pragma], skipped: Sequence[Span]
+) -> list[Directive]:
+    """The pragmas that matter for the order; those that are not understood are refused.
+
+    skipped  what the preprocessor leaves out; a parallel loop there may be compiled with other options
+    """
+    _refuse_hidden_pragmas(text, region, pragmas)
     found: list[Directive] = []
     for pragma in _inside(text, region, pragmas):
         name, clauses, depends = _parse(text, pragma)
-        if name.split()[0] in _HARMLESS:
+        # A taskwait with conditions waits for less than one without; none at all is on the safe side.
+        is_partial = name == "taskwait" and (depends or "nowait" in clauses)
+        if name.split()[0] in _HARMLESS or is_partial:
             continue
+        if name not in _LOOPS and any(span.start <= pragma.at < span.end for span in skipped):
+            raise text.error(
+                f"the preprocessor leaves out this omp {name}, which would change the order",
+                pragma.at,
+                "Say how the file is compiled, after --, as in -- -D_OPENMP.",
+            )
         statement: CStatement | None = None
         if name in _OF_LOOPS:
             statement = _loop_after(text, region, pragma)
@@ -60,6 +74,29 @@ def read_directives(text: CText, region: Region, pragmas: Sequence[Pragma]) -> l
             )
         found.append(Directive(name, clauses, depends, pragma, statement))
     return found
+
+
+def _refuse_hidden_pragmas(text: CText, region: Region, pragmas: Sequence[Pragma]) -> None:
+    """Raise where a macro in the region may stand for a pragma that was not recognised."""
+    definition = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+    bodies = {match.group(1): match.group(2) for match in definition.finditer(text.plain)}
+    hiding: set[str] = set()
+    grown = True
+    while grown:
+        new = {
+            name
+            for name, body in bodies.items()
+            if "_Pragma" in body or any(re.search(rf"\b{other}\b", body) for other in hiding)
+        }
+        grown = not new <= hiding
+        hiding |= new
+    for name in hiding:
+        for match in re.finditer(rf"\b{name}\b", text.plain[region.start : region.end]):
+            at = region.start + match.start()
+            if not any(pragma.start <= at <= pragma.end for pragma in pragmas):
+                raise text.error(
+                    f"{name} may hide an OpenMP pragma", at, "Write the pragma itself, not by a macro."
+                )
 
 
 def needs_tasks(directives: Sequence[Directive]) -> bool:

@@ -41,10 +41,12 @@ def order_of_tasks(
     found: Sequence[Found],
     names: Mapping[str, Sequence[str]],
     parameters: Collection[str],
+    ranks: Mapping[str, int | None],
 ) -> isl.UnionMap:
     """{ S[i] -> T[j] }: which statements of a region surely run before which.
 
     names  statement -> names of its iterators
+    ranks  variables of the function -> their numbers of subscripts, None if they are the region's own
     """
     tree = _Tree(text, region, directives)
     ways = [tree.way(item) for item in found]
@@ -62,7 +64,11 @@ def order_of_tasks(
     for first, first_task, first_names in tasks:
         for second, second_task, second_names in tasks:
             edges = _edges(
-                text, (first, first_task, first_names), (second, second_task, second_names), parameters
+                text,
+                (first, first_task, first_names),
+                (second, second_task, second_names),
+                parameters,
+                ranks,
             )
             total = total.union(edges.align_params(space))
     return total.coalesce()
@@ -122,19 +128,36 @@ class _Tree:
         )
 
     def ends_with_barrier(self, statement: CStatement) -> bool:
-        """Whether the threads of a team meet at the end of a statement."""
+        """Whether the threads of a team surely meet after a statement; a loop may run no iteration."""
         for directive in self.at_node.get(statement, ()):
             if directive.name in TEAM:
                 return directive.name not in _WITHOUT_BARRIER and "nowait" not in directive.clauses
-        return isinstance(statement, For) and self.body_ends_with_barrier(statement)
+        return False
 
-    def body_ends_with_barrier(self, loop: For) -> bool:
-        """Whether the threads of a team meet at the end of each iteration."""
-        statements = loop.body.statements if isinstance(loop.body, Block) else (loop.body,)
-        if not statements:
-            return False
-        last = statements[-1]
-        return self.ends_with_barrier(last) or self.waits(last.span.end, loop.span.end, "barrier")
+    def sequence_in(self, statement: CStatement) -> tuple[CStatement, ...]:
+        """The statements in braces that nothing is said of, or the statement itself."""
+        if isinstance(statement, Block) and statement not in self.at_node:
+            return statement.statements
+        return (statement,)
+
+    def is_settled(self, statements: Sequence[CStatement], end: int, *, is_pending: bool = False) -> bool:
+        """Whether nothing that a team started in a sequence, which ends there, still runs after it."""
+        ends = [*(statement.span.start for statement in statements[1:]), end]
+        for statement, after in zip(statements, ends, strict=True):
+            if any(directive.name in TEAM for directive in self.at_node.get(statement, ())):
+                is_pending = not self.ends_with_barrier(statement)
+            elif isinstance(statement, For):
+                body = self.sequence_in(statement.body)
+                if not self.is_settled(body, statement.body.span.end):
+                    return False
+            elif isinstance(statement, Block):
+                inside = self.is_settled(statement.statements, statement.span.end, is_pending=is_pending)
+                is_pending = not inside
+            else:
+                is_pending = True
+            if self.waits(statement.span.end, after, "barrier"):
+                is_pending = False
+        return not is_pending
 
 
 class _Walker:
@@ -158,10 +181,17 @@ class _Walker:
     # ------------------------------------------------ sequences
 
     def down_sequence(
-        self, statements: Sequence[CStatement], end: int, key: tuple[int | str, ...], *, is_team: bool
+        self,
+        statements: Sequence[CStatement],
+        end: int,
+        key: tuple[int | str, ...],
+        *,
+        is_team: bool,
+        is_closed: bool = False,
     ) -> None:
         """Into the statement of a sequence, which ends there, that holds what is looked for.
 
+        A closed one ends with a barrier of the team.
         Parts of the sequence end where something is waited for; a part that ends so is a finish.
         """
         index = self._holding(statements)
@@ -169,11 +199,9 @@ class _Walker:
         waits = [self._waits_after(*pair, is_team) for pair in zip(statements, ends, strict=True)]
         part = sum(waits[:index])
         self.step("at", part, *key, "part")
-        if is_team or any(waits[index:]):
+        if is_closed or any(waits[index:]):
             self.step("finish", 0, *key, "finish", part)
         self.step("at", index, *key, "statement", part)
-        if is_team and any(d.name in TEAM for d in self.tree.at_node.get(statements[index], ())):
-            self.step("async", 0, *key, "async", index)
         self.down(statements[index], is_team=is_team)
 
     def _holding(self, statements: Sequence[CStatement]) -> int:
@@ -191,19 +219,28 @@ class _Walker:
 
     def down(self, statement: CStatement, *, is_team: bool) -> None:
         """Through one statement, first through what OpenMP says of it."""
-        is_shared_loop = False
+        is_shared_loop = is_closed = False
         for position, directive in enumerate(self.tree.at_node.get(statement, ())):
             key = (id(statement), "pragma", position)
             if directive.name in TEAM and not is_team:
                 raise self.text.error(
-                    f"omp {directive.name} stands outside of a parallel region", directive.pragma.at
+                    f"omp {directive.name} belongs to no parallel construct of the region",
+                    directive.pragma.at,
                 )
+            if directive.name not in TEAM and is_team:
+                raise self.text.error(
+                    f"every thread of the team runs this omp {directive.name}",
+                    directive.pragma.at,
+                    "Put it into omp for, sections, single or master.",
+                )
+            if directive.name in TEAM:
+                self.step("async", 0, *key, "async")
             if directive.name in _FINISHED:
                 self.step("finish", 0, *key)
             if directive.name == "task":
                 self._begin_task(directive)
                 self.step("async", 0, *key)
-            is_team = directive.name == "parallel" or (is_team and directive.name not in TEAM)
+            is_team = is_closed = directive.name == "parallel"
             is_shared_loop |= directive.name in _SHARED_LOOPS
             if directive.name in ("sections", "parallel sections"):
                 self._sections(statement)
@@ -212,7 +249,9 @@ class _Walker:
             self._refuse_replicated(statement)
         match statement:
             case Block(statements=statements):
-                self.down_sequence(statements, statement.span.end, (id(statement),), is_team=is_team)
+                self.down_sequence(
+                    statements, statement.span.end, (id(statement),), is_team=is_team, is_closed=is_closed
+                )
             case Label(statement=inner):
                 self.down(inner, is_team=is_team)
             case For():
@@ -233,7 +272,7 @@ class _Walker:
                 statement.span.start,
                 "Put it into omp for, sections, single or master.",
             )
-        if not self.tree.body_ends_with_barrier(statement):
+        if not self.tree.is_settled(self.tree.sequence_in(statement.body), statement.body.span.end):
             raise self.text.error(
                 "no barrier keeps the iterations of this loop in a parallel region apart",
                 statement.span.start,
@@ -250,8 +289,14 @@ class _Walker:
             if shared:
                 self.step("async", 0, id(inner), "iteration")
             inner = only_statement(inner.body) if number + 1 < shared else inner.body
-        statements = inner.statements if isinstance(inner, Block) else (inner,)
-        self.down_sequence(statements, inner.span.end, (id(inner), "body"), is_team=is_team and not shared)
+        is_team = is_team and not shared
+        self.down_sequence(
+            self.tree.sequence_in(inner),
+            inner.span.end,
+            (id(inner), "body"),
+            is_team=is_team,
+            is_closed=is_team,
+        )
 
     def _collapse(self, loop: For) -> int:
         given = (d.clauses.get("collapse") for d in self.tree.at_node.get(loop, ()))
@@ -302,12 +347,13 @@ def _edges(
     first: tuple[Found, _Task, Sequence[str]],
     second: tuple[Found, _Task, Sequence[str]],
     parameters: Collection[str],
+    ranks: Mapping[str, int | None],
 ) -> isl.UnionMap:
     """{ S[i] -> T[j] }: S[i] is in a task that comes first, and both name a cell, one of them as out."""
     empty = isl.UnionMap("{ }")
     total = empty
-    for kind, cells in _depends(text, first, parameters):
-        for other, wanted in _depends(text, second, parameters):
+    for kind, cells in _depends(text, first, parameters, ranks):
+        for other, wanted in _depends(text, second, parameters, ranks):
             if kind == other == "in":
                 continue
             same = cells.apply_range(wanted.reverse())
@@ -317,11 +363,15 @@ def _edges(
 
 
 def _depends(
-    text: CText, statement: tuple[Found, _Task, Sequence[str]], parameters: Collection[str]
+    text: CText,
+    statement: tuple[Found, _Task, Sequence[str]],
+    parameters: Collection[str],
+    ranks: Mapping[str, int | None],
 ) -> Iterator[tuple[str, isl.UnionMap]]:
     """in, out or inout, and { [v] -> cell[x] } with the turns of the loops around the task."""
     item, task, names = statement
     around = ", ".join(names[: task.loops])
+    known = {*names[: task.loops], *parameters} - text.macros
     signs = ["-" if sign < 0 else "" for sign in _signs(item)]
     turns = [sign + name for sign, name in zip(signs, names, strict=True)]
     in_turns = isl.UnionMap(f"{{ [{around}] -> [{', '.join(turns[: task.loops])}] }}")
@@ -332,6 +382,11 @@ def _depends(
             if kind.strip() not in ("in", "out", "inout") or match is None:
                 raise _not_understood(text, task)
             subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
+            used = {word for part in subscripts for word in re.findall(r"[A-Za-z_]\w*", part)}
+            if not used <= known or re.search(r"[%/]", match.group(2)):
+                raise _not_understood(text, task)
+            if ranks.get(match.group(1), len(subscripts)) != len(subscripts):
+                raise _not_understood(text, task)
             cell = f"{match.group(1)}[{', '.join(subscripts)}]"
             try:
                 relation = isl.UnionMap(f"[{', '.join(parameters)}] -> {{ [{around}] -> {cell} }}")
@@ -344,7 +399,7 @@ def _not_understood(text: CText, task: _Task) -> Exception:
     return text.error(
         "this depend clause cannot be analysed",
         task.directive.pragma.at,
-        "Understood are in, out and inout with cells such as A[i - 1][j].",
+        "Understood are in, out and inout with cells such as A[i - 1][j] of arrays from outside the region.",
     )
 
 

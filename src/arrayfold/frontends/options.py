@@ -56,7 +56,16 @@ def _narrow(problem: Problem, text: str) -> Problem:
     narrowed = problem.narrowed(context)
     if narrowed.context.is_empty():
         raise source.error("no parameter value satisfies this and the file's own context")
+    if _runs(problem) and not _runs(narrowed):
+        raise source.error("no statement has an instance in this context")
     return narrowed
+
+
+def _runs(problem: Problem) -> bool:
+    """Whether there is anything to do at all."""
+    if not isinstance(problem, Program):
+        return True
+    return not problem.domain().intersect_params(problem.context).is_empty()
 
 
 def _add_live_out(program: Program, text: str) -> Program:

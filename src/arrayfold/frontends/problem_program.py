@@ -103,9 +103,10 @@ def _tasks(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.Uni
 
 def _tiles(parts: ProblemParts, depth: int) -> tuple[str, ...]:
     given: Any = parts.problem.values.get("tiles", [])
-    if not isinstance(given, list):
+    items = cast("list[Any]", given) if isinstance(given, list) else [None]
+    if not all(isinstance(size, int | str) for size in items):
         raise parts.problem.error('tiles is a list of sizes: tiles = ["T", 32, "any"]', "tiles")
-    sizes = tuple(str(size) for size in cast("list[Any]", given))
+    sizes = tuple(map(str, items))
     if sizes and ("schedule" not in parts.maps or "parallel" in parts.problem.values):
         raise parts.problem.error("tiles cut a schedule without parallel dimensions", "tiles")
     if len(sizes) > depth:

@@ -25,7 +25,7 @@ from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.task_order import Occurrence, Path, Step
 
-_TOKEN = re.compile(r"\s*(?:(?:#|//)[^\n]*\n\s*)*([A-Za-z_]\w*|[{};:\[\]]|$|.)")
+_TOKEN = re.compile(r"\s*(?:(?:#|//)[^\n]*(?:\n|$)\s*)*([A-Za-z_]\w*|[{};:\[\]]|$|.)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,10 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._generators import nonnegative_forms
 from arrayfold._integer import Vector
+from arrayfold._isl import sets_of
 from arrayfold.any_order import for_all_schedules
-from arrayfold.errors import ArrayfoldError, InputError
-from arrayfold.liveness import analyse
+from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
+from arrayfold.liveness import Liveness, analyse
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.occupancy.schedules import Row, ScheduleSpace, best_schedule, causality_rows, schedule_set
 from arrayfold.occupancy.single_assignment import Flow, SingleAssignment, single_assignment
@@ -20,7 +21,7 @@ from arrayfold.occupancy.storage import Extreme, failing_vectors, storage_rows
 from arrayfold.occupancy.store import mapping_along
 from arrayfold.occupancy.vectors import shortest_occupancy_vector
 from arrayfold.program import Program
-from arrayfold.verify import Proof, Verdict, verify
+from arrayfold.verify import Counterexample, Proof, Verdict, verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +95,10 @@ def _find(
     is_strict: bool,
 ) -> OccupancyResult:
     liveness = analyse(program)
+    _refuse_live_in(liveness)
     form = single_assignment(program, liveness.temporaries)
     space = ScheduleSpace(form)
-    legal = [row for flow in form.flows for row in causality_rows(space, flow)]
+    legal = [row for flow in (*form.flows, *form.others) for row in causality_rows(space, flow)]
     for name in vectors:
         if name not in form.arrays:
             raise InputError(f"--vector {name}: the arrays are {', '.join(form.arrays)}")
@@ -109,7 +111,7 @@ def _find(
     polyhedron = schedule_set(space, [*legal, *extra])
     why = ""
     if given is not None:
-        chosen: Vector | None = _checked_schedule(space, given, legal)
+        chosen: Vector | None = _checked_schedule(space, given)
     else:
         chosen = None if polyhedron.is_empty() else best_schedule(space, [*legal, *extra])
         why = "" if chosen is not None else _why_no_schedule(space, vectors, is_strict)
@@ -121,15 +123,21 @@ def _find(
     return OccupancyResult(program, arrays, times, why, polyhedron, _entry_names(form, names))
 
 
-def _checked_schedule(
-    space: ScheduleSpace, given: Mapping[str, Sequence[int]], legal: Sequence[Row]
-) -> Vector:
+def _refuse_live_in(liveness: Liveness) -> None:
+    for cells in sets_of(liveness.live_in):
+        if cells.get_tuple_name() in liveness.temporaries:
+            raise MethodNotApplicable(
+                f"{cells.get_tuple_name()} holds values from before the program, for example at "
+                f"{cells.sample_point()}, which occupancy vectors do not know"
+            )
+
+
+def _checked_schedule(space: ScheduleSpace, given: Mapping[str, Sequence[int]]) -> Vector:
     chosen = tuple(entry for name in space.form.domains for entry in given[name])
-    for flow in space.form.flows:
+    for flow in (*space.form.flows, *space.form.others):
         for row in causality_rows(space, flow):
             if row[0] + sum(a * b for a, b in zip(row[1:], chosen, strict=True)) < 0:
                 raise InputError(f"the schedule is not legal: it runs too early what {flow}")
-    del legal
     return chosen
 
 
@@ -158,6 +166,9 @@ def _array(
     universal = _universal(form, name, chosen, space, why)
     mapping = None if affine is None else mapping_along(form.program, name, affine)
     verdict = None if mapping is None or chosen is None else _judged(space, name, chosen, mapping, is_strict)
+    if isinstance(verdict, Counterexample):
+        why["affine"] = f"the judge refutes {affine}: {verdict}"
+        affine = mapping = verdict = None
     return OccupiedArray(name, given, affine, universal, why, mapping, verdict)
 
 
@@ -224,7 +235,7 @@ def _extremes(legal: isl.BasicSet) -> list[Extreme]:
 def _why_no_schedule(space: ScheduleSpace, vectors: Mapping[str, isl.Set], is_strict: bool) -> str:
     """Dependences, and vectors, that no schedule satisfies together, and none of them can be spared."""
     demands: list[tuple[str, list[Row]]] = [
-        (str(flow), causality_rows(space, flow)) for flow in space.form.flows
+        (str(flow), causality_rows(space, flow)) for flow in (*space.form.flows, *space.form.others)
     ]
     for name, allowed in vectors.items():
         for flow, rows in storage_rows(space, name, allowed, is_strict=is_strict):

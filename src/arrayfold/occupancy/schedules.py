@@ -18,7 +18,7 @@ from arrayfold._integer import Vector
 from arrayfold.occupancy.single_assignment import Flow, SingleAssignment
 
 Row = Vector  # entry 0 is the constant; row . (1, theta) >= 0
-_MOST_COEFFICIENT = 8
+_MOST_COEFFICIENT = 64
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ import islpy as isl
 
 from arrayfold._isl import maps_of, parameter_names
 from arrayfold.dataflow import find_dataflow
+from arrayfold.dependences import memory_dependences
 from arrayfold.errors import MethodNotApplicable
 from arrayfold.order import order_of
 from arrayfold.program import Program
@@ -41,7 +42,8 @@ class SingleAssignment:
 
     writers   array -> the statements that write its cells
     domains   statement -> { S[i] }
-    flows     every flow dependence, one convex piece each
+    flows     every flow dependence through the arrays, one convex piece each
+    others    what keeps its order because of other arrays, as flows as well
     live_out  array -> { A[x] }  cells needed after the program
     """
 
@@ -51,6 +53,7 @@ class SingleAssignment:
     domains: dict[str, isl.Set]
     flows: tuple[Flow, ...]
     live_out: dict[str, isl.Set]
+    others: tuple[Flow, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -89,7 +92,14 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
         array: program.live_out.extract_set(program.array(array).cells.get_space()).intersect_params(context)
         for array in arrays
     }
-    return SingleAssignment(program, tuple(arrays), writers, domains, flows, live_out)
+    others = tuple(
+        Flow(dependence.array, *_ends(part), piece)
+        for dependence in memory_dependences(program)
+        if dependence.array not in arrays
+        for part in maps_of(dependence.relation)
+        for piece in _convex_pieces(part.intersect_params(context))
+    )
+    return SingleAssignment(program, tuple(arrays), writers, domains, flows, live_out, others)
 
 
 def ends_of(relation: isl.Map) -> tuple[str, str]:

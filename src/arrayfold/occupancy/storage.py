@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold._integer import Vector
+from arrayfold._isl import fresh_names
 from arrayfold.occupancy.schedules import Row, ScheduleSpace, affine_text, generators
 from arrayfold.occupancy.single_assignment import Flow, SingleAssignment
-from arrayfold.occupancy.vectors import vectors_of_length
+from arrayfold.occupancy.vectors import is_free, vectors_of_length
 
 _LONGEST = {1: 200, 2: 24, 3: 9}
 _LONGEST_OTHERWISE = 5
@@ -38,9 +39,8 @@ class FailingVectors:
     pieces: tuple[isl.Set, ...]
 
     def holds(self, vector: Vector) -> bool:
-        """Whether a vector fails."""
-        point = isl.Set(f"{{ [{', '.join(map(str, vector))}] }}")
-        return any(not piece.is_disjoint(point) for piece in self.pieces)
+        """Whether a vector, or a multiple of it, fails: cells that far apart share an address as well."""
+        return not all(is_free(piece, vector) for piece in self.pieces)
 
     def shortest_other(self) -> Vector | None:
         """The shortest vector that never fails: Manhattan length, then the most even one."""
@@ -113,7 +113,8 @@ def _out_of_order(space: ScheduleSpace, extreme: Extreme, first: str, second: st
     """{ [v] }: the cell at x + v is not written after cell x."""
     form = space.form
     rank = form.rank(first)
-    vector, cell = [f"v{k}" for k in range(rank)], [f"j{k}" for k in range(rank)]
+    vector = fresh_names("v", rank, form.parameters)
+    cell = fresh_names("j", rank, form.parameters)
     tip = [f"{j} + {v}" for j, v in zip(cell, vector, strict=True)]
     prefix = f"[{', '.join(form.parameters)}] -> "
     everything = ", ".join([*vector, *cell])
@@ -184,9 +185,9 @@ class _Names:
 def _names(form: SingleAssignment, flow: Flow) -> _Names:
     rank, depth = form.rank(flow.source), form.rank(flow.sink)
     return _Names(
-        tuple(f"v{k}" for k in range(rank)),
-        tuple(f"j{k}" for k in range(rank)),
-        tuple(f"i{k}" for k in range(depth)),
+        tuple(fresh_names("v", rank, form.parameters)),
+        tuple(fresh_names("j", rank, form.parameters)),
+        tuple(fresh_names("i", depth, form.parameters)),
     )
 
 

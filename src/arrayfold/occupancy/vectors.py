@@ -48,7 +48,8 @@ def is_free(differences: isl.Set, vector: Vector) -> bool:
     """Whether no multiple of a vector is among the differences { A[d] }, which are symmetric."""
     names = [f"d{axis}" for axis in range(len(vector))]
     along = " and ".join(f"{name} = {entry}k" for name, entry in zip(names, vector, strict=True))
-    line = f"{{ {differences.get_tuple_name()}[{', '.join(names)}] : exists k : k >= 1 and {along} }}"
+    tuple_name = differences.get_tuple_name() or ""
+    line = f"{{ {tuple_name}[{', '.join(names)}] : exists k : k >= 1 and {along} }}"
     return bool(differences.is_disjoint(isl.Set(line)))
 
 
