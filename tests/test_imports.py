@@ -54,6 +54,7 @@ FLOW = [
     "fold",
     "engine",
     "tradeoff",
+    "tree",
     "driver",
     "runner",
     "compare",

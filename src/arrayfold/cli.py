@@ -123,6 +123,14 @@ def fold(
     from arrayfold.report.data import fold_data
     from arrayfold.report.tables import fold_report
 
+    if os.path.isdir(source.file):  # noqa: PTH112
+        if output or loops or run or sanitize or array or power_of_two or source.region:
+            raise InputError(
+                f"{source.file} is a directory, whose kernels are folded and listed",
+                hint="Options for one file, such as -o or --run, need one file.",
+            )
+        _fold_directory(source, _values(param), method, budget, as_json)
+        return
     limit = _start(budget)
     problems = source.read_all(limit)
     output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize)
@@ -400,6 +408,29 @@ def _common(
     ] = False,
 ) -> None:
     pass
+
+
+def _fold_directory(
+    source: Input, params: dict[str, int], method: str, seconds: float, as_json: bool
+) -> None:
+    from arrayfold.report.tree import tree_data, tree_report
+    from arrayfold.tree import find_kernels, fold_tree
+
+    directory, _, arguments, *_ = source.of_any_order()
+    files = find_kernels(directory)
+    show = _counting(as_json)
+    show(0, len(files))
+    folded = fold_tree(
+        files,
+        params=params,
+        method=method,
+        seconds=seconds,
+        arguments=arguments,
+        done=lambda done: show(done, len(files)),
+    )
+    _print(as_json, lambda: tree_data(folded), lambda: tree_report(folded))
+    if any(item.reason for item in folded):
+        raise typer.Exit(1)
 
 
 def _start(seconds: float) -> Budget:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from arrayfold.errors import InputError
@@ -38,28 +39,31 @@ def run_all(
 
 
 def _on_this_machine(work: Sequence[Work[Result]], done: Done) -> Iterable[Result]:
-    import dask
-    from dask.callbacks import Callback
-
+    dask: Any = import_module("dask")
+    callbacks: Any = import_module("dask.callbacks")
     count = itertools.count(1)
-    make: Any = dask.delayed(_call, pure=False)
-    with Callback(posttask=lambda *_: done(next(count))):
+
+    def hear(*_: object) -> None:
+        done(next(count))
+
+    make = dask.delayed(_call, pure=False)
+    with callbacks.Callback(posttask=hear):
         return dask.compute(*map(make, work), scheduler="processes", num_workers=os.cpu_count() or 1)
 
 
 def _on_cluster(work: Sequence[Work[Result]], done: Done, cluster: str) -> Iterable[Result]:
     try:
-        from dask.distributed import Client, as_completed
+        distributed: Any = import_module("dask.distributed")
     except ImportError:
         hint = "pip install 'arrayfold[cluster]'"
         raise InputError("--cluster needs dask.distributed", hint=hint) from None
     try:
-        client: Any = Client(cluster, timeout=10)
+        client = distributed.Client(cluster, timeout=10)
     except (OSError, ValueError) as error:
         raise InputError(f"--cluster {cluster}: {error}") from None
     with client:
         futures = [client.submit(_call, item, pure=False) for item in work]
-        for number, future in enumerate(as_completed(futures), 1):
+        for number, future in enumerate(distributed.as_completed(futures), 1):
             done(number)
             yield future.result()
 

@@ -93,7 +93,7 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
         for array in arrays
     }
     others = tuple(
-        Flow(dependence.array, *_ends(part), piece)
+        Flow(dependence.array, *ends_of(part), piece)
         for dependence in memory_dependences(program)
         if dependence.array not in arrays
         for part in maps_of(dependence.relation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,9 @@ def check_figure(file: str) -> Path:
 
 def draw_tradeoff(exploration: Exploration, path: Path) -> None:
     """All orders as points, the frontier as a line."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "arrayfold"
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    matplotlib: Any = import_module("matplotlib")
+    figure = import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
     frontier = exploration.frontier
     others = [point for point in exploration.possible if point not in frontier]
     axes.scatter(
@@ -96,6 +93,5 @@ def draw_tradeoff(exploration: Exploration, path: Path) -> None:
     sizes = ", ".join(f"{name} = {value}" for name, value in exploration.params.items())
     axes.set_title(f"{Path(exploration.source.file).name}, {sizes}")
     axes.legend()
-    metadata = {"Date": None} if path.suffix == ".svg" else None
-    figure.savefig(path, metadata=metadata)
-    plt.close(figure)
+    with matplotlib.rc_context({"svg.hashsalt": "arrayfold"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

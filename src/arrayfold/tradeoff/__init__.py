@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arrayfold.tradeoff.explore import Exploration, Source, explore
+from arrayfold.tradeoff.exploration import Exploration, Source, explore
 from arrayfold.tradeoff.point import Point
 
 __all__ = ["Exploration", "Point", "Source", "explore"]
