@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from arrayfold.cli_output import FoldedOutput
 from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from arrayfold._budget import Budget
@@ -120,6 +123,14 @@ def fold(
     from arrayfold.report.data import fold_data
     from arrayfold.report.tables import fold_report
 
+    if os.path.isdir(source.file):  # noqa: PTH112
+        if output or loops or run or sanitize or array or power_of_two or source.region:
+            raise InputError(
+                f"{source.file} is a directory, whose kernels are folded and listed",
+                hint="Options for one file, such as -o or --run, need one file.",
+            )
+        _fold_directory(source, _values(param), method, budget, as_json)
+        return
     limit = _start(budget)
     problems = source.read_all(limit)
     output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize)
@@ -294,6 +305,69 @@ def occupancy(
         raise typer.Exit(1)
 
 
+@app.command(
+    epilog="\b\nExamples:\n  arrayfold tradeoff examples/jacobi-1d.toml --param n=32\n"
+    "  arrayfold tradeoff examples/blur.c --param N=32 -o blur.svg"
+)
+@takes_input
+def tradeoff(
+    source: Input,
+    param: Params = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FIGURE", help="Draw all orders: .svg, .png or .pdf."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the figure.")] = False,
+    largest: Annotated[
+        int,
+        typer.Option(metavar="K", min=0, max=8, help="Largest coefficient of one-dimensional schedules."),
+    ] = 2,
+    tile_size: Annotated[int, typer.Option(metavar="B", min=0, help="Size of tiles; 0 tries none.")] = 8,
+    everything: Annotated[bool, typer.Option("--all", help="Print every order, not only the best.")] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where results are kept for the next run; by default in ~/.cache."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="tcp://HOST:8786", help="Do the work on a Dask cluster (arrayfold[cluster])."),
+    ] = None,
+    budget: Annotated[
+        float,
+        typer.Option("--budget", metavar="SECONDS", min=0.001, max=1e6, help="Time for each order."),
+    ] = 10.0,
+    as_json: AsJson = False,
+) -> None:
+    """Storage against parallelism over many orders: the ones that no other beats."""
+    from pathlib import Path
+
+    from arrayfold.report.tradeoff import check_figure, draw_tradeoff, tradeoff_data, tradeoff_report
+    from arrayfold.tradeoff import Source, explore
+
+    figure = None if output is None else check_figure(output)
+    if figure is not None and figure.exists() and not force:
+        raise InputError(f"{output} exists", hint="Say --force to overwrite it.")
+    exploration = explore(
+        Source(*source.of_any_order()),
+        _values(param),
+        largest=largest,
+        tile=tile_size,
+        seconds=budget,
+        store=Path(store) if store is not None else _cache() / "tradeoff",
+        cluster=cluster,
+        progress=_counting(as_json),
+    )
+    _print(
+        as_json,
+        lambda: tradeoff_data(exploration),
+        lambda: tradeoff_report(exploration, everything=everything),
+    )
+    if figure is not None:
+        draw_tradeoff(exploration, figure)
+    if not exploration.possible:
+        raise typer.Exit(1)
+
+
 @app.command(epilog="\b\nExample:\n  arrayfold papers --json")
 def papers(
     budget: BudgetSeconds = BUDGET_OF_PAPERS,
@@ -336,12 +410,54 @@ def _common(
     pass
 
 
+def _fold_directory(
+    source: Input, params: dict[str, int], method: str, seconds: float, as_json: bool
+) -> None:
+    from arrayfold.report.tree import tree_data, tree_report
+    from arrayfold.tree import find_kernels, fold_tree
+
+    directory, _, arguments, *_ = source.of_any_order()
+    files = find_kernels(directory)
+    show = _counting(as_json)
+    show(0, len(files))
+    folded = fold_tree(
+        files,
+        params=params,
+        method=method,
+        seconds=seconds,
+        arguments=arguments,
+        done=lambda done: show(done, len(files)),
+    )
+    _print(as_json, lambda: tree_data(folded), lambda: tree_report(folded))
+    if any(item.reason for item in folded):
+        raise typer.Exit(1)
+
+
 def _start(seconds: float) -> Budget:
     from arrayfold._budget import Budget
     from arrayfold._watchdog import announce
 
     announce(seconds)
     return Budget(seconds)
+
+
+def _cache() -> Path:
+    """Where results are kept between runs."""
+    from pathlib import Path
+
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arrayfold"
+
+
+def _counting(as_json: bool) -> Callable[[int, int], None]:
+    """Shows how many pieces of work are done, on a terminal."""
+
+    def show(done: int, everything: int) -> None:
+        if sys.stderr.isatty() and not as_json:
+            filled = 30 * done // max(everything, 1)
+            bar = "█" * filled + "░" * (30 - filled)
+            typer.echo(f"\r\033[K{bar} {done} of {everything}", nl=False, err=True)
+
+    return show
 
 
 def _values(given: list[str] | None) -> dict[str, int]:

@@ -39,6 +39,19 @@ class Input:
 
         return self._prepared(read(self.file, region=self.region, arguments=self.arguments), budget)
 
+    def of_any_order(
+        self,
+    ) -> tuple[str, str | None, tuple[str, ...], str | None, str | None, tuple[str, ...], bool]:
+        """File, region, C options, context, live-out cells, temporaries, aliasing; no order may be given."""
+        if self.schedule is not None or self.fuse or self.tile or self.parallel or self.order:
+            raise InputError(
+                "this command tries orders itself", hint="Leave out --schedule, --fuse, --tile and the like."
+            )
+        return (
+            *(self.file, self.region, self.arguments, self.context, self.live_out),
+            *(self.temporary, self.no_alias),
+        )
+
     def read_all(self, budget: Budget | None = None) -> list[Problem]:
         """Every problem of the file, or the one that --region names."""
         from arrayfold.frontends import read_all

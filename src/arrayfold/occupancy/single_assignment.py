@@ -83,7 +83,7 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
         writers[array] = tuple(_writers(program, array))
         _check_written_once(array, [domains[name] for name in writers[array]])
     flows = tuple(
-        Flow(array, *_ends(part), piece)
+        Flow(array, *ends_of(part), piece)
         for array in arrays
         for part in maps_of(_flows(program, array))
         for piece in _convex_pieces(part.intersect_params(context))
@@ -93,7 +93,7 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
         for array in arrays
     }
     others = tuple(
-        Flow(dependence.array, *_ends(part), piece)
+        Flow(dependence.array, *ends_of(part), piece)
         for dependence in memory_dependences(program)
         if dependence.array not in arrays
         for part in maps_of(dependence.relation)
@@ -102,7 +102,8 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
     return SingleAssignment(program, tuple(arrays), writers, domains, flows, live_out, others)
 
 
-def _ends(relation: isl.Map) -> tuple[str, str]:
+def ends_of(relation: isl.Map) -> tuple[str, str]:
+    """The names of both sides of { S[i] -> T[j] }."""
     source, sink = (relation.get_tuple_name(side) for side in (isl.dim_type.in_, isl.dim_type.out))
     return str(source), str(sink)
 

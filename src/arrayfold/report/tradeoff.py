@@ -1,0 +1,97 @@
+"""Storage against parallelism: the table, the JSON and the figure."""
+
+from __future__ import annotations
+
+import shlex
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from arrayfold.errors import InputError
+from arrayfold.tradeoff import Exploration
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
+    """What `tradeoff --json` prints."""
+    frontier = exploration.frontier
+    return {
+        "params": dict(exploration.params),
+        "points": [
+            {
+                **point.data(),
+                "frontier": point in frontier,
+                "command": None if point.reason else shlex.join(exploration.command(point)),
+            }
+            for point in exploration.points
+        ],
+    }
+
+
+def tradeoff_report(exploration: Exploration, *, everything: bool) -> RenderableType:
+    """The frontier, or every possible order, and the commands that reproduce it."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("order", "steps", "in parallel", "cells", "command"):
+        table.add_column(title, justify="right" if title in ("steps", "in parallel", "cells") else "left")
+    frontier = exploration.frontier
+    for point in exploration.possible if everything else frontier:
+        table.add_row(
+            Text(point.order.label, style="bold" if everything and point in frontier else ""),
+            f"{point.latency:,}",
+            f"{point.parallelism:,.1f}",
+            f"{point.cells:,}",
+            Text(shlex.join(exploration.command(point))),
+        )
+    count, possible = len(exploration.points), len(exploration.possible)
+    summary = f"{possible} of {count} orders are possible, {len(frontier)} of them beaten by none"
+    return Group(table, Text(summary))
+
+
+def check_figure(file: str) -> Path:
+    """Where a figure goes; raises if that is no format that can be drawn."""
+    path = Path(file)
+    if path.suffix not in FORMATS:
+        raise InputError(f"{file}: a figure ends in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+    return path
+
+
+def draw_tradeoff(exploration: Exploration, path: Path) -> None:
+    """All orders as points, the frontier as a line."""
+    matplotlib: Any = import_module("matplotlib")
+    figure = import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    frontier = exploration.frontier
+    others = [point for point in exploration.possible if point not in frontier]
+    axes.scatter(
+        [p.latency for p in others], [p.cells for p in others], color="#b0b0b0", label="other orders"
+    )
+    axes.step(
+        [p.latency for p in frontier],
+        [p.cells for p in frontier],
+        where="post",
+        marker="o",
+        color="#4c78a8",
+        label="beaten by none",
+    )
+    for point in frontier:
+        axes.annotate(
+            point.order.label,
+            (point.latency, point.cells),
+            xytext=(6, 6),
+            textcoords="offset points",
+            fontsize=8,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("steps (fewer: more parallel)")
+    axes.set_ylabel("cells of all temporaries")
+    sizes = ", ".join(f"{name} = {value}" for name, value in exploration.params.items())
+    axes.set_title(f"{Path(exploration.source.file).name}, {sizes}")
+    axes.legend()
+    with matplotlib.rc_context({"svg.hashsalt": "arrayfold"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

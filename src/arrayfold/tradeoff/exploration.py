@@ -1,0 +1,177 @@
+"""Many orders of one program, folded side by side; results are kept by content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from arrayfold.engine import run_all
+from arrayfold.errors import InputError
+from arrayfold.frontends import apply_options, read, write_problem
+from arrayfold.program import Program
+from arrayfold.tradeoff.orders import Order, candidate_orders
+from arrayfold.tradeoff.point import Point, evaluate
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the program comes from, so that another process can read it again."""
+
+    file: str
+    region: str | None = None
+    arguments: tuple[str, ...] = ()
+    context: str | None = None
+    live_out: str | None = None
+    temporary: tuple[str, ...] = ()
+    no_alias: bool = False
+
+    def read(self) -> Program:
+        """The program."""
+        problem = read(self.file, region=self.region, arguments=self.arguments)
+        problem = apply_options(
+            problem, context=self.context, live_out=self.live_out, temporary=self.temporary
+        )
+        if not isinstance(problem, Program) or problem.schedule is None:
+            raise InputError(f"{self.file} gives no schedule, so there are no orders to compare")
+        return problem.without_aliases() if self.no_alias else problem
+
+    def options(self) -> list[str]:
+        """The options on the command line."""
+        named = (("--region", self.region), ("--context", self.context), ("--live-out", self.live_out))
+        found = [word for option, value in named if value is not None for word in (option, value)]
+        found += [word for name in self.temporary for word in ("--temporary", name)]
+        return found + ["--no-alias"] * self.no_alias
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All points at given sizes: possible ones first, the fastest first."""
+
+    source: Source
+    params: Mapping[str, int]
+    points: tuple[Point, ...]
+
+    @property
+    def possible(self) -> list[Point]:
+        """The orders that keep all dependences and could be folded."""
+        return [point for point in self.points if not point.reason]
+
+    @property
+    def frontier(self) -> list[Point]:
+        """The points that no other one beats in both latency and storage, the fastest first."""
+        best: list[Point] = []
+        for point in self.possible:
+            if not best or point.cells < best[-1].cells:
+                best.append(point)
+        return best
+
+    def command(self, point: Point) -> list[str]:
+        """The command that reproduces a point."""
+        sizes = [word for name, value in self.params.items() for word in ("--param", f"{name}={value}")]
+        extra = ["--", *self.source.arguments] if self.source.arguments else []
+        options = [*self.source.options(), *point.order.options()]
+        return ["arrayfold", "fold", self.source.file, *options, *sizes, *extra]
+
+
+def explore(
+    source: Source,
+    params: Mapping[str, int],
+    *,
+    largest: int = 2,
+    tile: int = 8,
+    seconds: float = 10.0,
+    store: Path | None = None,
+    cluster: str | None = None,
+    progress: Progress = lambda _done, _all: None,
+) -> Exploration:
+    """Fold the program in many orders.
+
+    seconds  time for each of them
+    store    a directory where results are kept, so that an interrupted run goes on where it was
+    cluster  the address of a Dask scheduler; without one, processes of this machine do the work
+    """
+    program = source.read()
+    for name in params:
+        if name not in program.parameters:
+            known = ", ".join(program.parameters) or "none"
+            raise InputError(f"there is no parameter {name!r}; the parameters are: {known}")
+    missing = [name for name in program.parameters if name not in params]
+    if missing:
+        raise InputError(
+            f"storage and latency are compared at fixed sizes, but {' and '.join(missing)} may be anything",
+            hint="Fix them: " + " ".join(f"--param {name}=32" for name in missing),
+        )
+    orders = candidate_orders(program, largest, tile)
+    kept = _Store.of(store, write_problem(program), params, seconds)
+    points = {order: point for order in orders if (point := kept.read(order)) is not None}
+    work = [_Work(source, order, dict(params), seconds, kept) for order in orders if order not in points]
+    known = len(points)
+    progress(known, len(orders))
+    for point in run_all(work, lambda done: progress(known + done, len(orders)), cluster):
+        points[point.order] = point
+    found = [points[order] for order in orders]
+    found.sort(key=lambda point: (bool(point.reason), point.latency, point.cells))
+    return Exploration(source, dict(params), tuple(found))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker needs; it keeps the result itself, so that nothing is lost if the run is interrupted."""
+
+    source: Source
+    order: Order
+    params: dict[str, int]
+    seconds: float
+    kept: _Store
+
+    def __call__(self) -> Point:
+        point = evaluate(self.source.read(), self.order, self.params, self.seconds)
+        self.kept.write(point)
+        return point
+
+
+@dataclass(frozen=True)
+class _Store:
+    """Results by the content of what they are results of."""
+
+    directory: Path | None
+    head: str
+
+    @staticmethod
+    def of(directory: Path | None, problem: str, params: Mapping[str, int], seconds: float) -> _Store:
+        """The results for a problem at these sizes."""
+        content = [version("arrayfold"), problem, sorted(params.items()), seconds]
+        return _Store(directory, json.dumps(content))
+
+    def _path(self, order: Order) -> Path | None:
+        if self.directory is None:
+            return None
+        key = hashlib.sha256((self.head + json.dumps(order.options())).encode()).hexdigest()
+        return self.directory / f"{key}.json"
+
+    def read(self, order: Order) -> Point | None:
+        """The point of an order, if it is known."""
+        path = self._path(order)
+        if path is None or not path.exists():
+            return None
+        try:
+            data = json.loads(path.read_text())
+        except ValueError:
+            return None
+        names = ("latency", "parallelism", "cells", "mappings", "reason")
+        return Point(order, *(data[name] for name in names)) if set(names) <= data.keys() else None
+
+    def write(self, point: Point) -> None:
+        """Keep a point."""
+        path = self._path(point.order)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            half = path.with_suffix(".part")
+            half.write_text(json.dumps(point.data()))
+            half.replace(path)

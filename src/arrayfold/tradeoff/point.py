@@ -1,0 +1,101 @@
+"""One order of a program, folded: its latency, its parallelism and its storage at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from arrayfold._budget import Budget
+from arrayfold._isl import fix_parameters, maps_of, sets_of
+from arrayfold.choose import choose
+from arrayfold.errors import ArrayfoldError
+from arrayfold.liveness import analyse
+from arrayfold.mapping import FoldMapping
+from arrayfold.methods import Request
+from arrayfold.program import Program
+from arrayfold.schedule import reorder
+from arrayfold.tradeoff.orders import Order
+
+
+@dataclass(frozen=True)
+class Point:
+    """What an order costs, or why it is not possible.
+
+    latency      steps, if everything that may run at once does
+    parallelism  instances that run in a step, on average
+    cells        storage of all temporaries
+    mappings     array -> its mapping
+    """
+
+    order: Order
+    latency: int
+    parallelism: float
+    cells: int
+    mappings: Mapping[str, str]
+    reason: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """For JSON and for the store of results."""
+        return {
+            "order": self.order.label,
+            "options": self.order.options(),
+            "latency": self.latency,
+            "parallelism": self.parallelism,
+            "cells": self.cells,
+            "mappings": dict(self.mappings),
+            "reason": self.reason,
+        }
+
+
+def evaluate(program: Program, order: Order, params: Mapping[str, int], seconds: float) -> Point:
+    """The program in this order, folded and proved."""
+    budget = Budget(seconds)
+    try:
+        ordered = reorder(
+            program,
+            schedule=order.schedule,
+            fuse=order.fuse,
+            tile=order.tile,
+            parallel=order.parallel,
+            budget=budget,
+        )
+        mappings = _folded(ordered, params, budget)
+        latency, work = _steps(ordered, params)
+    except ArrayfoldError as error:
+        return Point(order, 0, 0.0, 0, {}, str(error).splitlines()[0])
+    cells = sum(mapping.size.at(params) for mapping in mappings.values())
+    return Point(
+        order, latency, work / latency, cells, {name: str(mapping) for name, mapping in mappings.items()}
+    )
+
+
+def _folded(program: Program, params: Mapping[str, int], budget: Budget) -> dict[str, FoldMapping]:
+    """The smallest proved mapping of each temporary; lower bounds are not asked for."""
+    with budget.limit("the analysis"):
+        liveness = analyse(program)
+    found: dict[str, FoldMapping] = {}
+    for name in liveness.temporaries:
+        with budget.limit(f"the conflicts of {name}"):
+            conflicts = liveness.conflicts(name, with_moments=False)
+        best = choose("auto", conflicts, Request.of(conflicts, params, budget)).mapping
+        assert best is not None
+        found[name] = best
+    return found
+
+
+def _steps(program: Program, params: Mapping[str, int]) -> tuple[int, int]:
+    """Distinct times without those of parallel loops, and all instances."""
+    assert program.schedule is not None
+    here = program.schedule.intersect_params(fix_parameters(params)).intersect_params(program.context)
+    times: isl.Set | None = None
+    for part in maps_of(here):
+        found = part.range()
+        times = found if times is None else times.union(found)
+    assert times is not None
+    for dimension in sorted(program.parallel, reverse=True):
+        times = times.project_out(isl.dim_type.set, dimension, 1)
+    work = sum(int(str(part.count_val())) for part in sets_of(here.domain()))
+    return int(str(times.count_val())), work
