@@ -18,6 +18,9 @@ from arrayfold.fold import Analysis, fold
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.program import Program
+from interleavings import Parallel, related
+from reference import Instance
+from test_paper_programs import pairs_at
 
 _SIDES = (isl.dim_type.in_, isl.dim_type.out)
 
@@ -202,6 +205,75 @@ def test_pipelines_as_code_and_as_relation_have_equal_conflicts(name: str) -> No
 def test_pipelines_need_two_buffers(name: str) -> None:
     result = fold(read(f"examples/pipeline-{name}.toml"))
     assert [(array.name, str(array.size)) for array in result] == [("in", "2"), ("out", "2")]
+
+
+Task = tuple[str, int]
+
+
+def layers_of_blocks(rounds: int) -> list[list[list[Task]]]:
+    """DIY16 Fig. 2a: layers one after the other, each with sequences that run side by side."""
+    layers: list[list[list[Task]]] = []
+    for i in range(0, 2 * rounds, 2):
+        layers += [[[("L", i)]], [[("C", i)], [("L", i + 1)]], [[("S", i)], [("C", i + 1)]], [[("S", i + 1)]]]
+    return layers
+
+
+def layers_of_overlap(blocks: int) -> list[list[list[Task]]]:
+    """DIY16 Fig. 2b."""
+    layers: list[list[list[Task]]] = [[[("L", 0)]]]
+    for i in range(blocks + 1):
+        sides = [[("C", i)], [("S", i - 1), ("L", i + 1)]]
+        layers.append([[task for task in side if 0 <= task[1] < blocks] for side in sides])
+    return layers
+
+
+@pytest.mark.parametrize(
+    ("file", "params", "layers"),
+    [
+        ("pipeline-blocks", {"M": 2}, layers_of_blocks(2)),
+        ("pipeline-overlap", {"N": 4}, layers_of_overlap(4)),
+    ],
+)
+@pytest.mark.parametrize(("array", "writer", "reader"), [("in", "L", "C"), ("out", "C", "S")])
+def test_pipelines_in_all_interleavings(
+    file: str, params: dict[str, int], layers: list[list[list[Task]]], array: str, writer: str, reader: str
+) -> None:
+    tasks = [task for layer in layers for side in layer for task in side]
+    number = {task: k for k, task in enumerate(tasks)}
+    ordered = {
+        (number[a], number[b])
+        for first, second in itertools.pairwise(layer for layer in layers)
+        for a in itertools.chain(*first)
+        for b in itertools.chain(*second)
+    }
+    ordered |= {
+        (number[a], number[b]) for layer in layers for side in layer for a, b in itertools.pairwise(side)
+    }
+    instances = [
+        Instance(
+            name,
+            (i,),
+            ((array, (i,)),) if name == reader else (),
+            ((array, (i,)),) if name == writer else (),
+        )
+        for name, i in tasks
+    ]
+    program = Parallel(instances, related(ordered), array=array)
+    conflicts = Analysis.of(read(f"examples/{file}.toml")).conflicts(array)
+    expected = program.conflicts()
+    assert expected
+    assert pairs_at(conflicts, params) == expected
+    assert not program.shows_wrong_values(lambda cell: (cell[0] % 2,))
+    assert program.shows_wrong_values(lambda _: (0,))
+
+
+def test_the_double_diamond_in_all_executions() -> None:
+    """One branch runs, twice the same one; sharing the cell changes no value."""
+    for branch in (0, 1):
+        cell = ("v", (0, branch))
+        taken = [Instance("W", (branch,), (), (cell,)), Instance("U", (branch,), (cell,), ())]
+        program = Parallel(taken, related({(0, 1)}), array="v")
+        assert not program.shows_wrong_values(lambda _: (0,))
 
 
 def test_the_double_diamond_shares_one_cell() -> None:
