@@ -33,7 +33,7 @@ def find_kernels(directory: str) -> list[str]:
         if path.suffix in SUFFIXES and path.is_file() and _is_kernel(path)
     ]
     if not found:
-        raise InputError(f"{directory} holds no C file with #pragma scop and no problem file")
+        raise InputError(f"{directory} is a directory without a C file with #pragma scop or a problem file")
     return [str(path) for path in found]
 
 
