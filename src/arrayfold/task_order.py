@@ -8,7 +8,7 @@ waits for it. The relation is transitive (Yuki, Feautrier, Rajopadhye and Sarasw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -70,22 +70,32 @@ def textual_schedule(occurrences: Sequence[Occurrence], parameters: isl.Space) -
     return coalesced(total)
 
 
-def _earlier(first: Occurrence, second: Occurrence) -> Iterable[isl.Map]:
-    """{ [v] -> [w] }: iterations in which the first occurrence is complete before the second starts."""
-    equal = isl.Map.universe(
-        first.instances.get_space().domain().map_from_domain_and_range(second.instances.get_space().domain())
-    )
-    for depth, (here, there) in enumerate(zip(first.path, second.path, strict=False)):
+def partings(first: Path, second: Path, space: isl.Space) -> Iterator[tuple[isl.Map, Path, Path]]:
+    """Where two ways down the tree part with the first one earlier.
+
+    space   { [v] -> [w] }  the loop variables of both ways
+    result  the iterations in which they part there, and what is left of both ways
+    """
+    equal = isl.Map.universe(space)
+    for depth, (here, there) in enumerate(zip(first, second, strict=False), 1):
         if here.node != there.node:
             return
+        left = first[depth:], second[depth:]
         if here.kind == "at" and here.place != there.place:
-            if here.place < there.place and _is_waited_for(first.path[depth + 1 :]):
-                yield equal
+            if here.place < there.place:
+                yield equal, *left
             return
         if here.kind == "loop":
-            if _is_waited_for(first.path[depth + 1 :]):
-                yield equal.order_lt(isl.dim_type.in_, here.place, isl.dim_type.out, there.place)
+            yield equal.order_lt(isl.dim_type.in_, here.place, isl.dim_type.out, there.place), *left
             equal = equal.equate(isl.dim_type.in_, here.place, isl.dim_type.out, there.place)
+
+
+def _earlier(first: Occurrence, second: Occurrence) -> Iterator[isl.Map]:
+    """{ [v] -> [w] }: iterations in which the first occurrence is complete before the second starts."""
+    turns = first.instances.get_space().domain(), second.instances.get_space().domain()
+    for times, rest, _ in partings(first.path, second.path, turns[0].map_from_domain_and_range(turns[1])):
+        if _is_waited_for(rest):
+            yield times
 
 
 def _is_waited_for(rest: Path) -> bool:

@@ -14,7 +14,7 @@ What every thread of a team would run by itself, and tasks inside tasks, are ref
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,8 +22,9 @@ import islpy as isl
 
 from arrayfold.c.source import CText, Region
 from arrayfold.c.tree import Block, CStatement, For, If, Label
+from arrayfold.frontends.c_depend import Task, TaskStatement, depend_edges, instances_of
 from arrayfold.frontends.c_openmp import TEAM, Directive, only_statement
-from arrayfold.frontends.c_walk import Found, Loop, Position
+from arrayfold.frontends.c_walk import Found, Position
 from arrayfold.task_order import Occurrence, Path, Step, happens_before
 
 _WITHOUT_BARRIER = ("master", "masked")
@@ -52,41 +53,23 @@ def order_of_tasks(
     ways = [tree.way(item) for item in found]
     space = isl.Set(f"[{', '.join(parameters)}] -> {{ : }}").get_space()
     occurrences = [
-        Occurrence(way.path, _instances(item).align_params(space))
+        Occurrence(way.path, instances_of(item).align_params(space))
         for item, way in zip(found, ways, strict=True)
     ]
     total = happens_before(occurrences, space)
     tasks = [
-        (item, way.task, names[item.name])
+        TaskStatement(item, way.task, names[item.name])
         for item, way in zip(found, ways, strict=True)
         if way.task is not None
     ]
-    for first, first_task, first_names in tasks:
-        for second, second_task, second_names in tasks:
-            edges = _edges(
-                text,
-                (first, first_task, first_names),
-                (second, second_task, second_names),
-                parameters,
-                ranks,
-            )
-            total = total.union(edges.align_params(space))
-    return total.coalesce()
-
-
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """A task around a statement: its pragma, how many loops are around it, and its place in the text."""
-
-    directive: Directive
-    loops: int
-    path: Path
+    edges = depend_edges(text, tasks, parameters, ranks)
+    return total.union(edges.align_params(space)).coalesce()
 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
     path: Path
-    task: _Task | None
+    task: Task | None
 
 
 class _Tree:
@@ -173,7 +156,7 @@ class _Walker:
         self.offset = item.source.node.span.start
         self.loops = 0
         self.steps: list[Step] = []
-        self.task: _Task | None = None
+        self.task: Task | None = None
 
     def step(self, kind: Literal["at", "loop", "async", "finish"], place: int, *key: int | str) -> None:
         self.steps.append(Step(self.tree.number(*key), kind, place))
@@ -336,123 +319,4 @@ class _Walker:
                 directive.pragma.at,
                 "taskwait waits for the outer ones only; use a taskgroup and loops instead.",
             )
-        self.task = _Task(directive, self.loops, tuple(self.steps))
-
-
-# ---------------------------------------------------------------- depend clauses
-
-
-def _edges(
-    text: CText,
-    first: tuple[Found, _Task, Sequence[str]],
-    second: tuple[Found, _Task, Sequence[str]],
-    parameters: Collection[str],
-    ranks: Mapping[str, int | None],
-) -> isl.UnionMap:
-    """{ S[i] -> T[j] }: S[i] is in a task that comes first, and both name a cell, one of them as out."""
-    empty = isl.UnionMap("{ }")
-    total = empty
-    for kind, cells in _depends(text, first, parameters, ranks):
-        for other, wanted in _depends(text, second, parameters, ranks):
-            if kind == other == "in":
-                continue
-            same = cells.apply_range(wanted.reverse())
-            for part in _in_textual_order(first, second, same):
-                total = total.union(part)
-    return total
-
-
-def _depends(
-    text: CText,
-    statement: tuple[Found, _Task, Sequence[str]],
-    parameters: Collection[str],
-    ranks: Mapping[str, int | None],
-) -> Iterator[tuple[str, isl.UnionMap]]:
-    """in, out or inout, and { [v] -> cell[x] } with the turns of the loops around the task."""
-    item, task, names = statement
-    around = ", ".join(names[: task.loops])
-    known = {*names[: task.loops], *parameters} - text.macros
-    signs = ["-" if sign < 0 else "" for sign in _signs(item)]
-    turns = [sign + name for sign, name in zip(signs, names, strict=True)]
-    in_turns = isl.UnionMap(f"{{ [{around}] -> [{', '.join(turns[: task.loops])}] }}")
-    for clause in task.directive.depends:
-        kind, _, listed = clause.partition(":")
-        for item in re.split(r",(?![^\[]*\])", listed):
-            match = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\[\]:]*\]\s*)*)", item)
-            if kind.strip() not in ("in", "out", "inout") or match is None:
-                raise _not_understood(text, task)
-            subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
-            used = {word for part in subscripts for word in re.findall(r"[A-Za-z_]\w*", part)}
-            if not used <= known or re.search(r"[%/]", match.group(2)):
-                raise _not_understood(text, task)
-            if ranks.get(match.group(1), len(subscripts)) != len(subscripts):
-                raise _not_understood(text, task)
-            cell = f"{match.group(1)}[{', '.join(subscripts)}]"
-            try:
-                relation = isl.UnionMap(f"[{', '.join(parameters)}] -> {{ [{around}] -> {cell} }}")
-            except isl.Error:
-                raise _not_understood(text, task) from None
-            yield kind.strip(), relation.apply_domain(in_turns)
-
-
-def _not_understood(text: CText, task: _Task) -> Exception:
-    return text.error(
-        "this depend clause cannot be analysed",
-        task.directive.pragma.at,
-        "Understood are in, out and inout with cells such as A[i - 1][j] of arrays from outside the region.",
-    )
-
-
-def _in_textual_order(
-    first: tuple[Found, _Task, Sequence[str]],
-    second: tuple[Found, _Task, Sequence[str]],
-    same: isl.UnionMap,
-) -> Iterator[isl.UnionMap]:
-    """The pairs of instances whose tasks are made in this order."""
-    loops = (first[1].loops, second[1].loops)
-    for part in _textually_earlier(first[1].path, second[1].path, loops):
-        pairs = isl.UnionMap.from_map(part).intersect(same)
-        left = _task_of(first[0], loops[0])
-        right = _task_of(second[0], loops[1])
-        yield left.apply_range(pairs).apply_range(right.reverse())
-
-
-def _textually_earlier(first: Path, second: Path, loops: tuple[int, int]) -> Iterator[isl.Map]:
-    """{ [v] -> [w] }: the first task is made before the second one, and by the same task.
-
-    Only tasks of one maker keep depend clauses, so nothing may run beside anything between the place where
-    the ways part and the tasks.
-    """
-    equal = isl.Map.universe(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, *loops))
-    for depth, (here, there) in enumerate(zip(first, second, strict=False), 1):
-        if here.node != there.node:
-            return
-        is_one_maker = not any(step.kind == "async" for step in (*first[depth:], *second[depth:]))
-        if here.kind == "at" and here.place != there.place:
-            if here.place < there.place and is_one_maker:
-                yield equal
-            return
-        if here.kind == "loop":
-            if is_one_maker:
-                yield equal.order_lt(isl.dim_type.in_, here.place, isl.dim_type.out, there.place)
-            equal = equal.equate(isl.dim_type.in_, here.place, isl.dim_type.out, there.place)
-
-
-def _task_of(item: Found, loops: int) -> isl.UnionMap:
-    """{ S[i] -> [v] }: the task that an instance is in, by the turns of the loops around the task."""
-    turns = _instances(item).reverse()
-    extra = turns.dim(isl.dim_type.out) - loops
-    return isl.UnionMap.from_map(turns.project_out(isl.dim_type.out, loops, extra))
-
-
-def _instances(item: Found) -> isl.Map:
-    """{ [v] -> S[i] }: the instances of a statement by the turns of its loops, v = -i where they go down."""
-    signs = _signs(item)
-    names = [f"i{k}" for k in range(len(signs))]
-    turns = [f"{'-' if sign < 0 else ''}{name}" for sign, name in zip(signs, names, strict=True)]
-    order = isl.Map(f"{{ {item.name}[{', '.join(names)}] -> [{', '.join(turns)}] }}")
-    return order.intersect_domain(item.may.set_tuple_name(item.name)).reverse()
-
-
-def _signs(item: Found) -> list[int]:
-    return [link.sign for link in item.path if isinstance(link, Loop)]
+        self.task = Task(directive, self.loops, tuple(self.steps))

@@ -16,7 +16,7 @@ from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.liveness import Liveness, analyse
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.occupancy.schedules import Row, ScheduleSpace, best_schedule, causality_rows, schedule_set
-from arrayfold.occupancy.single_assignment import Flow, SingleAssignment, single_assignment
+from arrayfold.occupancy.single_assignment import SingleAssignment, single_assignment
 from arrayfold.occupancy.storage import Extreme, failing_vectors, storage_rows
 from arrayfold.occupancy.store import mapping_along
 from arrayfold.occupancy.vectors import shortest_occupancy_vector
@@ -299,6 +299,3 @@ def _entry_names(form: SingleAssignment, names: Mapping[str, Sequence[str]]) -> 
         for statement in form.domains
         for name in (*names[statement], *form.parameters, "1")
     )
-
-
-__all__ = ["Flow", "OccupancyResult", "OccupiedArray", "find_occupancy", "scheduled"]

@@ -82,10 +82,11 @@ def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignme
     for array in arrays:
         writers[array] = tuple(_writers(program, array))
         _check_written_once(array, [domains[name] for name in writers[array]])
+    everything = find_dataflow(program, order_of(program)).flows
     flows = tuple(
         Flow(array, *ends_of(part), piece)
         for array in arrays
-        for part in maps_of(_flows(program, array))
+        for part in maps_of(_flows(everything, program, array))
         for piece in _convex_pieces(part.intersect_params(context))
     )
     live_out = {
@@ -136,9 +137,8 @@ def _check_written_once(array: str, domains: Sequence[isl.Set]) -> None:
                 )
 
 
-def _flows(program: Program, array: str) -> isl.UnionMap:
+def _flows(flows: isl.UnionMap, program: Program, array: str) -> isl.UnionMap:
     """{ T[j] -> R[i] }: through one array; the cell is that of the writer."""
-    flows = find_dataflow(program, order_of(program)).flows
     cells = program.array(array).cells
     through = isl.UnionMap.empty(flows.get_space())
     for part in maps_of(flows):
