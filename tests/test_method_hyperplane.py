@@ -171,7 +171,7 @@ UNIONS = [
 def test_the_program_agrees_with_enumeration(union: list[str]) -> None:
     sets = [isl.BasicSet(text) for text in union]
     corners = [_points(basic) for basic in sets]
-    program = HyperplaneProgram([ConflictPolyhedron.of(basic) for basic in sets], {}, Budget(None))
+    program = HyperplaneProgram([ConflictPolyhedron(basic) for basic in sets], {}, Budget(None))
     best = max(
         (sum(_has_one_sign(row, part) for part in corners), -_reach(row, corners))
         for row in itertools.product(range(-9, 10), repeat=2)
@@ -185,7 +185,7 @@ def test_the_program_agrees_with_enumeration(union: list[str]) -> None:
 
 def test_forced_polyhedra_are_satisfied_within_the_limit() -> None:
     sets = [isl.BasicSet(text) for text in UNIONS[2]]
-    program = HyperplaneProgram([ConflictPolyhedron.of(basic) for basic in sets], {}, Budget(None))
+    program = HyperplaneProgram([ConflictPolyhedron(basic) for basic in sets], {}, Budget(None))
     (first, *_) = program.solve()
     for k in set(range(len(sets))) - first.satisfied:
         assert all(k in hyperplane.satisfied for hyperplane in program.solve(frozenset({k})))

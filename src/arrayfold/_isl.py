@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 import islpy as isl
 
+_MACHINE_WORD = 2**31
 _MOST_STEPS = 100
 _MOST_PIECES = 150
 
@@ -229,7 +230,7 @@ def integer(value: int) -> isl.Val:
     >>> integer(10**30)
     Val("1000000000000000000000000000000")
     """
-    return isl.Val(str(value))
+    return isl.Val(value) if abs(value) < _MACHINE_WORD else isl.Val(str(value))
 
 
 def linear_form(space: isl.Space, coefficients: Sequence[int]) -> isl.PwAff:
@@ -242,6 +243,29 @@ def linear_form(space: isl.Space, coefficients: Sequence[int]) -> isl.PwAff:
     for k, value in enumerate(coefficients):
         form = form.set_coefficient_val(isl.dim_type.in_, k, integer(value))
     return isl.PwAff.from_aff(form)
+
+
+def polyhedron(
+    inequalities: Sequence[Sequence[int]], equations: Sequence[Sequence[int]] = ()
+) -> isl.BasicSet:
+    """{ [x] : line . (1, x) >= 0 or = 0 }, by matrices: parsing text takes longer than solving.
+
+    >>> polyhedron([(-1, 1, 0), (3, -1, 0)], [(0, 1, -1)])
+    BasicSet("{ [i0, i1] : i1 = i0 and 0 < i0 <= 3 }")
+    """
+    width = len((*inequalities, *equations)[0])
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, width - 1)
+    kinds = (isl.dim_type.cst, isl.dim_type.set, isl.dim_type.param, isl.dim_type.div)
+    matrices = (_matrix(equations, width), _matrix(inequalities, width))
+    return isl.BasicSet.from_constraint_matrices(space, *matrices, *kinds)
+
+
+def _matrix(lines: Sequence[Sequence[int]], width: int) -> isl.Mat:
+    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(lines), width)
+    for j, line in enumerate(lines):
+        for k, entry in enumerate(line):
+            matrix = matrix.set_element_val(j, k, integer(entry))
+    return matrix
 
 
 def image(cells: isl.Set, form: isl.PwAff) -> isl.Set:

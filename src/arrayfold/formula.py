@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 Number: TypeAlias = int | Fraction
@@ -80,7 +81,7 @@ class Formula:
     @staticmethod
     def constant(value: Number) -> Formula:
         """A number."""
-        return _canonical({(): Fraction(value)})
+        return Formula((((), Fraction(value)),) if value else ())
 
     @staticmethod
     def name(name: str) -> Formula:
@@ -129,15 +130,25 @@ class Formula:
         return _canonical(sums)
 
     def __mul__(self, other: Formula | Number) -> Formula:
+        factor = _formula(other)
+        for one, by in ((self, factor), (factor, self)):
+            if len(by.terms) == 1 and not by.terms[0][0]:
+                return one._scaled(by.terms[0][1])
         products: dict[Monomial, Fraction] = {}
         for left, a in self.terms:
-            for right, b in _formula(other).terms:
+            for right, b in factor.terms:
                 monomial = _multiply(left, right)
                 products[monomial] = products.get(monomial, Fraction(0)) + a * b
         return _canonical(products)
 
+    def _scaled(self, factor: Fraction) -> Formula:
+        """The product with a number other than zero, whose terms keep their order."""
+        if factor == 1:
+            return self
+        return Formula(tuple((monomial, coefficient * factor) for monomial, coefficient in self.terms))
+
     def __neg__(self) -> Formula:
-        return self * -1
+        return self._scaled(Fraction(-1))
 
     def __sub__(self, other: Formula | Number) -> Formula:
         return self + -_formula(other)
@@ -293,14 +304,19 @@ def _formula(value: Formula | Number) -> Formula:
 
 def _canonical(terms: Mapping[Monomial, Fraction]) -> Formula:
     kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
-    return Formula(tuple(sorted(kept, key=lambda term: _print_order(term[0]))))
+    if len(kept) > 1:
+        kept.sort(key=lambda term: _print_order(term[0]))
+    return Formula(tuple(kept))
 
 
+@lru_cache(maxsize=4096)
 def _print_order(monomial: Monomial) -> tuple[int, list[tuple[str, int]]]:
     return -sum(power for _, power in monomial), [(str(atom), -power) for atom, power in monomial]
 
 
 def _multiply(left: Monomial, right: Monomial) -> Monomial:
+    if not left or not right:
+        return left or right
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power

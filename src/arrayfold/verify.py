@@ -92,8 +92,12 @@ def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
         return _verify_table(conflicts, mapping)
     check_well_formed(conflicts, mapping)
     verdict = _verify_rows(conflicts, mapping)
-    if isinstance(verdict, Undecided):
-        verdict = _verify_lattice(conflicts, mapping) or _verify_linear(conflicts, mapping) or verdict
+    if isinstance(verdict, _Open):
+        verdict = (
+            _verify_lattice(conflicts, mapping)
+            or _verify_linear(conflicts, mapping)
+            or _search(conflicts, mapping, verdict)
+        )
     for modulus in mapping.moduli:
         if isinstance(verdict, Proof) and not is_shown_positive(modulus, conflicts.context):
             return Undecided(f"modulus {modulus} is not shown to be positive for every size")
@@ -113,7 +117,20 @@ def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
 # ---------------------------------------------------------------- modular mappings
 
 
-def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """Differences that rows have not told apart, because one at least cannot be made affine.
+
+    colliding  { A[d] }
+    row        the first row that is not affine
+    """
+
+    colliding: isl.Set
+    row: int
+
+
+def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict | _Open:
+    """The verdict from cutting the differences row by row, as far as rows can be made affine."""
     colliding = conflicts.differences.intersect_params(conflicts.context)
     if colliding.is_empty():
         return Proof("as nothing conflicts", ("there is no conflict at all",), conflicts.context)
@@ -134,9 +151,7 @@ def _verify_rows(conflicts: Conflicts, mapping: Mapping) -> Verdict:
                 steps.append("no difference of conflicting cells is left")
                 argument = "by affine emptiness checks on the differences of conflicting cells (isl)"
                 return Proof(argument, tuple(steps), conflicts.context)
-    if not pending:
-        return _counterexample(conflicts, mapping, colliding)
-    return _search(conflicts, mapping, colliding, pending)
+    return _Open(colliding, pending[0]) if pending else _counterexample(conflicts, mapping, colliding)
 
 
 def _verify_lattice(conflicts: Conflicts, mapping: Mapping) -> Verdict | None:
@@ -249,22 +264,23 @@ def _describe(mapping: Mapping, k: int, wraps: int | None) -> str:
     )
 
 
-def _search(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set, pending: list[int]) -> Verdict:
+def _search(conflicts: Conflicts, mapping: Mapping, left: _Open) -> Counterexample | Undecided:
     """Try small parameter values one by one where some rows cannot be handled for all of them."""
-    where = colliding.params()
+    where = left.colliding.params()
     for _ in range(_PROBED_SIZES):
         if where.is_empty():
             break
         params = smallest_parameters(where)
-        check_well_formed(conflicts.at(params), mapping.at(params))
-        verdict = _verify_rows(conflicts.at(params), mapping.at(params))
+        here, fixed = conflicts.at(params), mapping.at(params)
+        check_well_formed(here, fixed)
+        verdict = _verify_rows(here, fixed)
         if isinstance(verdict, Counterexample):
             return verdict
         where = where.subtract(fix_parameters(params))
-    k = pending[0]
-    if not all(entry.is_constant for entry in mapping.matrix[k]):
-        return Undecided(f"row {k + 1} of {mapping} has coefficients that contain parameters")
-    return Undecided(f"row {k + 1} of {mapping} wraps a number of times that grows with the parameters")
+    row = f"row {left.row + 1} of {mapping}"
+    if not all(entry.is_constant for entry in mapping.matrix[left.row]):
+        return Undecided(f"{row} has coefficients that contain parameters")
+    return Undecided(f"{row} wraps a number of times that grows with the parameters")
 
 
 def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) -> Counterexample:

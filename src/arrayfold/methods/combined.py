@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import islpy as isl
 
 from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import joined, linear_form
+from arrayfold._isl import linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.mapping import Mapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.reuse_chains import LARGEST_ENTRY, Completion, find_by_chains, mapping_of
-from arrayfold.methods.reuse_vectors import directions, extruded
+from arrayfold.methods.reuse_vectors import directions
+from arrayfold.methods.widths import Widths
 
 
 def find_combined(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
@@ -27,50 +28,40 @@ def complete_by_widths(here: isl.Set, rows: tuple[Vector, ...], request: Request
 
     here  { [d] }  differences at the size of the request
 
-    After a row, only the differences on which it vanishes are left, in coordinates of that lattice
-    (DIY15 §4.1, heuristic 1, in the orthogonal of the reuse vectors).
+    After a row, only the differences on which it vanishes are left (DIY15 §4.1, heuristic 1, in the
+    orthogonal of the reuse vectors).
     """
     found: list[Vector] = []
     size = 1
-    beside = extruded(here, rows)
+    remaining = here
     while rows:
         request.budget.check("completing reuse vectors")
-        width, row = _narrowest(beside)
+        width, factors = _narrowest(Widths(remaining), rows)
         if not width:
             break
-        found.append(combine(row, rows))
+        row = combine(factors, rows)
+        found.append(row)
         size *= width + 1
-        basis, dual = kernel_frame(row)
-        beside = _restricted(beside, basis)
+        remaining = remaining.intersect(linear_form(remaining.get_space(), row).zero_set())
+        _, dual = kernel_frame(factors)
         rows = tuple(combine(coefficients, rows) for coefficients in dual)
     return Completion((*found, *rows), size)
 
 
-def _narrowest(differences: isl.Set) -> tuple[int, Vector]:
-    """The smallest width other than zero among small rows, and the first row that has it.
+def _narrowest(widths: Widths, rows: Sequence[Vector]) -> tuple[int, Vector]:
+    """The smallest width other than zero among small combinations of the rows, and the first one's factors.
 
     The width is zero if all widths are, that is, if nothing but zero is left.
     """
-    rank = differences.dim(isl.dim_type.set)
     best: tuple[int, Vector] = (0, ())
-    for row in directions(rank, LARGEST_ENTRY.get(rank, 1)):
-        ((_, form),) = linear_form(differences.get_space(), row).get_pieces()
-        largest = differences.max_val(form)
-        width = largest.to_python() if largest.is_int() else 0
+    for factors in () if widths.is_empty else directions(len(rows), LARGEST_ENTRY.get(len(rows), 1)):
+        row = combine(factors, rows)
+        if 0 < best[0] <= widths.at_least(row):
+            continue
+        width = widths.along(row)
         if width and not 0 < best[0] <= width:
-            best = width, row
+            best = width, factors
     return best
-
-
-def _restricted(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
-    """{ [z] }: coordinates of the differences that are combinations of the basis."""
-    names = [f"z{k}" for k in range(len(basis))]
-    images = [
-        " + ".join(f"{vector[axis]}*{name}" for vector, name in zip(basis, names, strict=True)) or "0"
-        for axis in range(differences.dim(isl.dim_type.set))
-    ]
-    lattice = isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(images)}] }}")
-    return joined(differences.apply(lattice.reverse()))
 
 
 METHOD = Method(

@@ -32,6 +32,9 @@ _SHARE = 0.7
 # Choices of a row that are followed, by the rank of the array.
 _MOST_CHOICES = {1: 4, 2: 16, 3: 5}
 
+# Choices other than the greedy ones in the whole search, by the rank of the array.
+_MOST_VARIATIONS = {1: 60, 2: 60, 3: 16}
+
 
 def find_hyperplanes(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
     """The smallest mappings that the greedy choice and its variations find, smallest first."""
@@ -58,6 +61,7 @@ class _Search:
     request: Request
     budget: Budget
     best: list[tuple[int, tuple[Vector, ...]]] = field(default_factory=list[tuple[int, tuple[Vector, ...]]])
+    variations: int = 0
 
     def extend(self, rows: tuple[Vector, ...], polyhedra: Sequence[ConflictPolyhedron], size: int) -> None:
         """Add rows until every polyhedron is satisfied; the first descent is the paper's greedy one."""
@@ -81,6 +85,10 @@ class _Search:
         waiting: list[tuple[frozenset[int], int | None]] = [(frozenset(), None)]
         # More choices are put at the end while the loop goes on.
         for forced, limit in waiting:
+            if forced or limit is not None:
+                if self.variations >= _MOST_VARIATIONS.get(program.rank, 12):
+                    return
+                self.variations += 1
             hyperplanes = program.solve(forced, self._lower(limit, size))
             for hyperplane in hyperplanes:
                 if hyperplane.satisfied not in seen:
@@ -165,14 +173,14 @@ def _polyhedra(basics: Sequence[isl.BasicSet]) -> list[ConflictPolyhedron]:
     """
     found: list[ConflictPolyhedron] = []
     for basic in _one_of_each_sign(basics):
-        polyhedron = ConflictPolyhedron.of(basic)
+        polyhedron = ConflictPolyhedron(basic)
         if polyhedron.is_satisfiable:
             found.append(polyhedron)
             continue
         both = isl.Set.from_basic_set(basic)
         both = both.union(both.neg())
         parts = [both.intersect(half) for half in _halves(basic.get_space())]
-        found += [ConflictPolyhedron.of(piece) for piece in _basic_sets(parts) if not piece.is_empty()]
+        found += [ConflictPolyhedron(piece) for piece in _basic_sets(parts) if not piece.is_empty()]
     return found
 
 

@@ -9,14 +9,16 @@ a polyhedron, are enumerated by branch and bound; so their products with the bou
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import islpy as isl
 
 from arrayfold._budget import Budget
+from arrayfold._generators import nonnegative_forms
 from arrayfold._integer import Vector
-from arrayfold._isl import integer, linear_form, parameter_names, points
+from arrayfold._isl import integer, linear_form, parameter_names, points, polyhedron
 
 _MOST_NODES = 100
 _LARGEST_COEFFICIENT = 32
@@ -26,77 +28,60 @@ _LARGEST_COEFFICIENT = 32
 class ConflictPolyhedron:
     """A convex set of differences and what it asks of the unknowns.
 
-    differences  { A[d] }           one of the two signs is enough
-    bounding     { [w, u..., g...] }  |g.d| <= u.n + w for all of them
-    positive     { [w, u..., g...] }  g.d >= 1 for all of them
-    negative     { [w, u..., g...] }  g.d <= -1 for all of them
+    differences  { A[d] }  one of the two signs is enough; strides are dropped, which errs to the safe side
     """
 
     differences: isl.BasicSet
-    bounding: isl.BasicSet
-    positive: isl.BasicSet
-    negative: isl.BasicSet
-    constraints: tuple[tuple[str, Vector], ...]
 
-    @staticmethod
-    def of(differences: isl.BasicSet) -> ConflictPolyhedron:
-        """The polyhedron with its constraints; strides are dropped, which errs to the safe side."""
-        constraints = tuple(_farkas(differences.remove_divs()))
-        rank = differences.dim(isl.dim_type.set)
-        width = 1 + differences.dim(isl.dim_type.param) + rank
-        start = width - rank
-        bounding: list[str] = []
-        sides: tuple[list[str], list[str]] = ([], [])
-        for relation, row in constraints:
-            for side, sign in zip(sides, (1, -1), strict=True):
-                signed = (*row[:start], *(sign * entry for entry in row[start:]))
-                bounding.append(f"{_sum(signed, 0)} {relation} 0")
-                side.append(f"{_sum(signed, start)} {relation} {row[0]}")
-        return ConflictPolyhedron(
-            differences,
-            _basic_set(width, bounding),
-            _basic_set(width, sides[0]),
-            _basic_set(width, sides[1]),
-            constraints,
+    @cached_property
+    def forms(self) -> list[Vector]:
+        """Vectors v such that w + u.n + g.d >= 0 for all differences iff v . (w, u, g) >= 0 for each."""
+        return nonnegative_forms(self.differences)
+
+    @cached_property
+    def bounding(self) -> isl.BasicSet:
+        """{ [w, u..., g...] : |g.d| <= u.n + w for all differences }."""
+        start = len(self.forms[0]) - self.rank
+        return polyhedron(
+            [
+                (0, *form[:start], *(sign * entry for entry in form[start:]))
+                for form in self.forms
+                for sign in (1, -1)
+            ]
         )
+
+    @cached_property
+    def positive(self) -> isl.BasicSet:
+        """{ [w, u..., g...] : g.d >= 1 for all differences }."""
+        return self._side(1)
+
+    @cached_property
+    def negative(self) -> isl.BasicSet:
+        """{ [w, u..., g...] : g.d <= -1 for all differences }."""
+        return self._side(-1)
+
+    @property
+    def rank(self) -> int:
+        """The number of indices of a difference."""
+        return self.differences.dim(isl.dim_type.set)
 
     def is_satisfied(self, row: Vector) -> bool:
         """Whether the row has one sign on all of the polyhedron."""
-        return any(self._is_positive([sign * entry for entry in row]) for sign in (1, -1))
+        values = [(sum(map(operator.mul, form[-len(row) :], row)), form[0]) for form in self.forms]
+        return all(value >= least for value, least in values) or all(
+            -value >= least for value, least in values
+        )
 
     @property
     def is_satisfiable(self) -> bool:
         """Whether any row has one sign on all of the polyhedron."""
         return not self.positive.is_empty()
 
-    def _is_positive(self, row: Sequence[int]) -> bool:
-        for relation, constraint in self.constraints:
-            value = sum(map(operator.mul, constraint[-len(row) :], row)) - constraint[0]
-            if value < 0 or (value and relation == "="):
-                return False
-        return True
-
-
-def _farkas(polyhedron: isl.BasicSet) -> Iterator[tuple[str, Vector]]:
-    """The constraints on (w, u, g) that make w + u.n + g.d >= 0 on the polyhedron.
-
-    polyhedron  [n] -> { A[d] }  not empty, without existential variables
-    """
-    cone = polyhedron.coefficients().remove_redundancies()
-    kinds = (isl.dim_type.set, isl.dim_type.param, isl.dim_type.cst, isl.dim_type.div)
-    width = cone.dim(isl.dim_type.set)
-    for relation, matrix in ((">=", cone.inequalities_matrix(*kinds)), ("=", cone.equalities_matrix(*kinds))):
-        for line in range(matrix.rows()):
-            yield relation, tuple(matrix.get_element_val(line, k).to_python() for k in range(width))
-
-
-def _sum(row: Vector, start: int) -> str:
-    return " + ".join(f"{entry}*x{k}" for k, entry in enumerate(row) if entry and k >= start) or "0"
-
-
-def _basic_set(width: int, constraints: Sequence[str]) -> isl.BasicSet:
-    names = ", ".join(f"x{k}" for k in range(width))
-    return isl.BasicSet(f"{{ [{names}] : {' and '.join(constraints) or 'true'} }}")
+    def _side(self, sign: int) -> isl.BasicSet:
+        start = len(self.forms[0]) - self.rank
+        return polyhedron(
+            [(-form[0], *[0] * start, *(sign * entry for entry in form[start:])) for form in self.forms]
+        )
 
 
 @dataclass(frozen=True)
@@ -121,8 +106,8 @@ class HyperplaneProgram:
         self.rank = some.dim(isl.dim_type.set)
         values = [self.sizes[name] for name in parameter_names(isl.Set.from_basic_set(some))]
         self.bounded = self.polyhedra[0].bounding
-        for polyhedron in self.polyhedra[1:]:
-            self.bounded = self.bounded.intersect(polyhedron.bounding)
+        for other in self.polyhedra[1:]:
+            self.bounded = self.bounded.intersect(other.bounding)
         form = linear_form(self.bounded.get_space(), [1, *values, *[0] * self.rank])
         ((_, self.bound),) = form.get_pieces()
         # Where there are no conflicts at these sizes, nothing else keeps the bound from being negative.

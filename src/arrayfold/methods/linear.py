@@ -29,6 +29,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import exceeding, from_aff
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods.method import Method, Request
+from arrayfold.methods.widths import Widths
 
 _MOST_LINEARISATIONS = 400
 _KEPT = 2
@@ -84,7 +85,7 @@ class _Reach:
         self.context = conflicts.context
         self.request = request
         self.least = parameter_minima(conflicts.context)
-        self.at_size: dict[tuple[tuple[str, int], ...], isl.Set] = {}
+        self.at_size: dict[tuple[tuple[str, int], ...], Widths] = {}
 
     def rank(self, strides: Strides) -> tuple[int, int]:
         """The exact moduli at the sizes where sizes are compared."""
@@ -98,12 +99,9 @@ class _Reach:
         key = tuple(params.items())
         if key not in self.at_size:
             here = self.differences.intersect_params(fix_parameters(params))
-            self.at_size[key] = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
+            self.at_size[key] = Widths(here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param)))
         here = self.at_size[key]
-        if here.is_empty():
-            return 1
-        ((_, form),) = linear_form(here.get_space(), [entry.at(params) for entry in strides]).get_pieces()
-        return 1 + here.max_val(form).to_python()
+        return 1 if here.is_empty else 1 + here.along([entry.at(params) for entry in strides])
 
     def moduli(self, strides: Strides) -> list[Formula]:
         """Formulas for the modulus, smallest first; none is below the exact one at the sizes looked at."""

@@ -16,16 +16,14 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector, combine, kernel_frame
 from arrayfold._isl import (
-    coalesced,
-    fresh_names,
     integer,
-    parameter_names,
     points,
+    polyhedron,
     smallest_point,
-    tuple_name,
 )
 from arrayfold.errors import MethodNotApplicable
 from arrayfold.methods.farkas import Measures, bound_forms, width_conditions
+from arrayfold.methods.widths import restrict
 
 _SMALL_ENTRY = 2
 
@@ -85,21 +83,6 @@ class _Flat:
 def axes(rank: int) -> list[Vector]:
     """The unit vectors."""
     return [tuple(int(axis == k) for k in range(rank)) for axis in range(rank)]
-
-
-def restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
-    """{ [z] }: coordinates of the differences that are integer combinations of the basis vectors.
-
-    >>> restrict(isl.Set("{ A[i, j] : -1 <= i <= 1 and -2 <= j <= 2 }"), [(1, 1)])
-    Set("{ [z0] : -1 <= z0 <= 1 }")
-    """
-    names = fresh_names("z", len(basis), parameter_names(differences))
-    images = [
-        " + ".join(f"{vector[axis]}*{name}" for vector, name in zip(basis, names, strict=True)) or "0"
-        for axis in range(differences.dim(isl.dim_type.set))
-    ]
-    cell = f"{tuple_name(differences) or ''}[{', '.join(images)}]"
-    return coalesced(differences.preimage_multi_aff(isl.MultiAff(f"{{ [{', '.join(names)}] -> {cell} }}")))
 
 
 def _narrowest(
@@ -165,7 +148,7 @@ class _Program:
         """
         best: tuple[Vector, int, list[int], Vector] | None = None
         for inequalities, equations in cases:
-            solutions = _solutions([*self.lines, *inequalities], equations)
+            solutions = isl.Set.from_basic_set(polyhedron([*self.lines, *inequalities], equations))
             if solutions.is_empty():
                 continue
             point = smallest_point(solutions)
@@ -183,20 +166,3 @@ class _Program:
                 solutions = solutions.fix_val(isl.dim_type.set, k, integer(value))
             factors = [vector[self.measures + 1 :] for vector in points(solutions)]
         return [combine(vector, self.allowed) for vector in factors]
-
-
-def _solutions(inequalities: Sequence[Vector], equations: Sequence[Vector]) -> isl.Set:
-    """{ [x] : line . (1, x) >= 0 or = 0 }, by matrices: parsing text takes longer than solving."""
-    width = len(inequalities[0])
-    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, width - 1)
-    kinds = (isl.dim_type.cst, isl.dim_type.set, isl.dim_type.param, isl.dim_type.div)
-    matrices = (_matrix(equations, width), _matrix(inequalities, width))
-    return isl.Set.from_basic_set(isl.BasicSet.from_constraint_matrices(space, *matrices, *kinds))
-
-
-def _matrix(lines: Sequence[Vector], width: int) -> isl.Mat:
-    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(lines), width)
-    for j, line in enumerate(lines):
-        for k, entry in enumerate(line):
-            matrix = matrix.set_element_val(j, k, integer(entry))
-    return matrix

@@ -24,6 +24,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import exceeding
 from arrayfold.mapping import Mapping
 from arrayfold.methods.method import Method, Request
+from arrayfold.methods.widths import Widths, restrict
 
 _KEPT = 3
 _BREADTH = 2
@@ -45,7 +46,8 @@ def find_projection(conflicts: Conflicts, request: Request) -> Sequence[Mapping]
     folds: list[_Fold] = []
     try:
         for space in spaces:
-            folds.append(search.fold(space))  # noqa: PERF401  what was found before the budget ends counts
+            limit = sorted(fold.size for fold in folds)[_KEPT - 1] if len(folds) >= _KEPT else None
+            folds += search.folds(space, limit)
     except BudgetExceeded:
         if not folds:
             raise
@@ -92,7 +94,6 @@ class _Projections:
         self.grows = not _is_short(conflicts.cells.intersect_params(conflicts.context))
         self.directions = _directions(self.rank)
         self.orthogonal = {p: {q for q in self.directions if not _dot(p, q)} for p in self.directions}
-        self.form = cache(self._form)
         self.restricted = cache(self._restricted)
         self.width = cache(self._width)
 
@@ -100,7 +101,7 @@ class _Projections:
 
     def largest_spaces(self) -> list[_Space]:
         """All spaces of the largest dimension along which the array collapses; none if there is no vector."""
-        good = {p for p in self.directions if self._collapses(kernel_frame(p)[0])}
+        good = {p for p in self.directions if self._collapses(restrict(self.differences, [p]))}
         for count in range(self.rank):
             if found := list(self._spaces(count, good)):
                 return found
@@ -119,19 +120,18 @@ class _Projections:
             if vectors in seen or len(vectors) < self.rank - count or not vectors <= good:
                 continue
             seen.add(vectors)
-            if self._collapses(rows):
+            if self._collapses(_within(self.differences, rows)):
                 complement = set(self.directions).intersection(*(self.orthogonal[p] for p in vectors))
                 yield _Space(self._in_order(vectors), self._in_order(complement))
 
     def _in_order(self, vectors: Collection[Vector]) -> tuple[Vector, ...]:
         return tuple(sorted(vectors, key=_simplicity))
 
-    def _collapses(self, rows: Sequence[Vector]) -> bool:
-        """Whether conflicting cells never differ by a vector of the space, or only by short ones.
+    def _collapses(self, along: isl.Set) -> bool:
+        """Whether there are no differences along a space, or only short ones.
 
         In an array of a fixed size all vectors are short, so there none may be a difference.
         """
-        along = _within(self.differences, rows)
         return along.is_empty() or (self.grows and _is_short(along))
 
     def refusal(self) -> str:
@@ -145,23 +145,37 @@ class _Projections:
 
     # ------------------------------------------------------------ rows
 
-    def fold(self, space: _Space) -> _Fold:
-        """Successive modulo along rows that vanish on the space, then within the space."""
-        size, outer = min(self._outer(space.rows, (), 1), key=lambda item: item[0])
+    def folds(self, space: _Space, limit: int | None) -> list[_Fold]:
+        """Successive modulo along rows that vanish on the space, then within it; none from the limit on."""
+        found = self._outer(space.rows, (), 1, limit)
+        if found is None:
+            return []
+        size, outer = found
         inner = self._inner(_within(self.differences, space.rows))
-        return _Fold(space, outer, inner, size * math.prod(modulus for _, modulus in inner))
+        return [_Fold(space, outer, inner, size * math.prod(modulus for _, modulus in inner))]
 
     def _outer(
-        self, rows: Sequence[Vector], chosen: tuple[Vector, ...], size: int
-    ) -> Iterator[tuple[int, tuple[Vector, ...]]]:
-        """Orders of rows, and the product of their moduli at the sizes asked for; few rows a step."""
+        self, rows: Sequence[Vector], chosen: tuple[Vector, ...], size: int, limit: int | None
+    ) -> tuple[int, tuple[Vector, ...]] | None:
+        """The order of rows with the smallest product of moduli at the sizes asked for, below the limit.
+
+        Only a few rows are tried at each step, the narrowest first.
+        """
         self.budget.check("rows of a projection")
         widths = [(self.width(frozenset(chosen), row), k) for k, row in enumerate(rows)]
         moving = sorted(item for item in widths if item[0] > 0)
         if not moving:
-            yield size, chosen
+            return size, chosen
+        best: tuple[int, tuple[Vector, ...]] | None = None
         for width, k in moving[:_BREADTH]:
-            yield from self._outer(rows, (*chosen, rows[k]), size * (width + 1))
+            grown = size * (width + 1)
+            if limit is not None and grown >= limit:
+                break
+            found = self._outer(rows, (*chosen, rows[k]), grown, limit)
+            if found is not None:
+                best = found
+                limit = found[0]
+        return best
 
     def _inner(self, along: isl.Set) -> tuple[tuple[Vector, int], ...]:
         """Rows with constant moduli for the differences in the space, all parameter values together."""
@@ -176,21 +190,16 @@ class _Projections:
                 vectors = vectors.fix_val(isl.dim_type.set, k, isl.Val(0))
         return tuple(found)
 
-    def _form(self, row: Vector) -> isl.Aff:
-        ((_, form),) = linear_form(self.here.get_space(), row).get_pieces()
-        return form
-
-    def _restricted(self, chosen: frozenset[Vector]) -> isl.Set:
+    def _restricted(self, chosen: frozenset[Vector]) -> Widths:
         if not chosen:
-            return self.here
+            return Widths(self.here)
         *others, newest = self._in_order(chosen)
-        return self.restricted(frozenset(others)).intersect(_zeros(self.here.get_space(), newest))
+        before = self.restricted(frozenset(others)).cells
+        return Widths(before.intersect(_zeros(self.here.get_space(), newest)))
 
     def _width(self, chosen: frozenset[Vector], row: Vector) -> int:
         remaining = self.restricted(chosen)
-        if row in chosen or remaining.is_empty():
-            return 0
-        return remaining.max_val(self.form(row)).to_python()
+        return 0 if row in chosen or remaining.is_empty else remaining.along(row)
 
 
 def _directions(rank: int) -> list[Vector]:

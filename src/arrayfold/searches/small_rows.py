@@ -17,13 +17,14 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import fix_parameters, image, joined, linear_form
+from arrayfold._isl import fix_parameters, image, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import exceeding
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
+from arrayfold.methods.widths import Widths, restrict
 
 _KEPT = 3
 _SHARE = 0.5
@@ -83,27 +84,15 @@ class _Search:
                 return
             basis, dual = kernel_frame(row)
             inner_frame = [combine(coordinates, frame) for coordinates in dual]
-            inner = _restrict(remaining, basis)
+            inner = restrict(remaining, basis)
             self.extend((*rows, combine(row, frame)), inner, inner_frame, size * (width + 1))
 
     def _widths(self, remaining: isl.Set) -> Iterator[tuple[int, int, Vector]]:
+        widths = Widths(remaining)
         for number, row in enumerate(self.directions[remaining.dim(isl.dim_type.set)]):
-            ((_, form),) = linear_form(remaining.get_space(), row).get_pieces()
-            width = remaining.max_val(form).to_python()
+            width = widths.along(row)
             if width > 0:
                 yield width, number, row
-
-
-def _restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
-    """{ [z] }: coordinates of the differences that are combinations of the basis, without zero."""
-    names = [f"z{k}" for k in range(len(basis))]
-    images = [
-        " + ".join(f"{vector[axis]}*{name}" for vector, name in zip(basis, names, strict=True)) or "0"
-        for axis in range(differences.dim(isl.dim_type.set))
-    ]
-    tuple_name = differences.get_tuple_name() or ""
-    lattice = isl.Map(f"{{ {tuple_name}[{', '.join(names)}] -> {tuple_name}[{', '.join(images)}] }}")
-    return joined(differences.apply(lattice.reverse()))
 
 
 def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> StorageMapping:

@@ -1,0 +1,95 @@
+"""How far a set of numbers without parameters reaches along rows, and what of it lies in a lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from operator import mul
+
+import islpy as isl
+
+from arrayfold._generators import nonnegative_forms
+from arrayfold._integer import Vector
+from arrayfold._isl import fresh_names, joined, linear_form, parameter_names, tuple_name
+
+_NOTHING = -(10**30)
+
+
+class Widths:
+    """The largest values of rows on a set; many rows are asked of each set.
+
+    cells  { A[x] }  bounded, without parameters
+    """
+
+    def __init__(self, cells: isl.Set) -> None:
+        self.cells = cells
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to measure."""
+        return self.cells.is_empty()
+
+    def along(self, row: Sequence[int]) -> int:
+        """The largest value of the row; the set must not be empty.
+
+        >>> Widths(isl.Set("{ A[i, j] : 0 <= i, j and i + j <= 5 }")).along([1, 3])
+        15
+        >>> Widths(isl.Set("{ A[i] : 0 <= 2i <= 5 }")).along([1])
+        2
+        """
+        least = self.at_least(row)
+        unsure = [piece for piece, corners in self._unsure if _largest(row, corners) > least]
+        if not unsure:
+            return least
+        ((_, form),) = linear_form(self.cells.get_space(), row).get_pieces()
+        values = [isl.Set.from_basic_set(piece).max_val(form) for piece in unsure]
+        return max([least, *(value.to_python() for value in values if value.is_int())])
+
+    def at_least(self, row: Sequence[int]) -> int:
+        """A value that the row takes or exceeds, which costs nothing; its least one is zero or less."""
+        return max((sum(map(mul, row, corner)) for corner in self._reached), default=_NOTHING)
+
+    @cached_property
+    def _unsure(self) -> list[tuple[isl.BasicSet, list[Vector]]]:
+        """The pieces with corners that need not be points of the set, with their corners."""
+        return [(piece, corners) for piece, corners in self._corners if not _is_exact(piece, corners)]
+
+    @cached_property
+    def _reached(self) -> set[Vector]:
+        """Corners that are points of the set; those of the other pieces are all there are to look at."""
+        return {
+            tuple(corner)
+            for piece, corners in self._corners
+            if not piece.dim(isl.dim_type.div)
+            for scale, *corner in corners
+            if scale == 1
+        }
+
+    @cached_property
+    def _corners(self) -> list[tuple[isl.BasicSet, list[Vector]]]:
+        return [(piece, nonnegative_forms(piece)) for piece in self.cells.get_basic_sets()]
+
+
+def _is_exact(piece: isl.BasicSet, corners: Sequence[Vector]) -> bool:
+    return not piece.dim(isl.dim_type.div) and all(corner[0] == 1 for corner in corners)
+
+
+def _largest(row: Sequence[int], corners: Sequence[Vector]) -> int:
+    """The largest value of the row at corners with a common scale in front, rounded down."""
+    return max((sum(map(mul, row, corner)) // scale for scale, *corner in corners), default=_NOTHING)
+
+
+def restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
+    """{ A[z] }: coordinates of the differences that are integer combinations of the basis vectors.
+
+    >>> restrict(isl.Set("{ A[i, j] : -1 <= i <= 1 and -2 <= j <= 2 }"), [(1, 1)])
+    Set("{ A[z0] : -1 <= z0 <= 1 }")
+    """
+    names = fresh_names("z", len(basis), parameter_names(differences))
+    images = [
+        " + ".join(f"{vector[axis]}*{name}" for vector, name in zip(basis, names, strict=True)) or "0"
+        for axis in range(differences.dim(isl.dim_type.set))
+    ]
+    array = tuple_name(differences) or ""
+    inside = isl.MultiAff(f"{{ {array}[{', '.join(names)}] -> {array}[{', '.join(images)}] }}")
+    return joined(differences.preimage_multi_aff(inside))
