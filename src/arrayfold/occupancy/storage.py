@@ -38,14 +38,23 @@ class FailingVectors:
     rank: int
     pieces: tuple[isl.Set, ...]
 
-    def holds(self, vector: Vector) -> bool:
-        """Whether a vector, or a multiple of it, fails: cells that far apart share an address as well."""
-        return not all(is_free(piece, vector) for piece in self.pieces)
-
     def shortest_other(self) -> Vector | None:
-        """The shortest vector that never fails: Manhattan length, then the most even one."""
+        """The shortest vector of which no multiple fails: Manhattan length, then the most even one.
+
+        Cells that are a multiple apart share an address as well.
+        """
+        pieces = list(self.pieces)
+
+        def fails(vector: Vector) -> bool:
+            for k, piece in enumerate(pieces):
+                if not is_free(piece, vector):
+                    # The next vector is likely to fail in the same piece.
+                    pieces.insert(0, pieces.pop(k))
+                    return True
+            return False
+
         for length in range(1, _LONGEST.get(self.rank, _LONGEST_OTHERWISE) + 1):
-            found = [vector for vector in vectors_of_length(self.rank, length) if not self.holds(vector)]
+            found = [vector for vector in vectors_of_length(self.rank, length) if not fails(vector)]
             if found:
                 return min(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
         return None
