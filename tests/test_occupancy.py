@@ -164,6 +164,7 @@ CASES = [
     ("occupancy-stencil", {"m": 5, "n": 7}, 3),
     ("two-statement-stencil", {"m": 3, "n": 3}, 2),
     ("nonuniform", {"n": 5}, 2),
+    ("alignment-3d", {"I": 4, "J": 4, "K": 4}, 1),
 ]
 
 
@@ -187,6 +188,108 @@ def test_affine_vectors_against_all_small_schedules(
         for shorter in itertools.product(range(-3, 4), repeat=len(array.affine)):
             if 0 < sum(map(abs, shorter)) < sum(map(abs, array.affine)):
                 assert not all(table.is_valid(time, shorter, is_strict=is_strict) for time in legal)
+
+
+class Precedence:
+    """Which instances run before which in every legal order, at fixed sizes: the closure of the flows."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        after: dict[tuple[str, Point], set[tuple[str, Point]]] = {}
+        for table in tables.values():
+            for cell, readers in table.readers.items():
+                after.setdefault(table.writers[cell], set()).update(readers)
+        self.after = after
+        self.known: dict[tuple[str, Point], set[tuple[str, Point]]] = {}
+
+    def later(self, instance: tuple[str, Point]) -> set[tuple[str, Point]]:
+        if instance not in self.known:
+            direct = self.after.get(instance, set())
+            self.known[instance] = direct.union(*(self.later(other) for other in direct))
+        return self.known[instance]
+
+    def is_universal(self, table: Table, vector: Point) -> bool:
+        """Whether every order overwrites a cell after its write and its reads; a reader may do it itself."""
+        for cell, writer in table.writers.items():
+            tip = tuple(a + b for a, b in zip(cell, vector, strict=True))
+            if tip in table.writers:
+                overwriter = table.writers[tip]
+                if overwriter not in self.later(writer):
+                    return False
+                for reader in table.readers.get(cell, []):
+                    if overwriter != reader and overwriter not in self.later(reader):
+                        return False
+        return True
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("occupancy-stencil", {"m": 7, "n": 9}),
+        ("two-statement-stencil", {"m": 4, "n": 4}),
+        ("alignment-3d", {"I": 4, "J": 4, "K": 4}),
+        ("nonuniform", {"n": 6}),
+    ],
+)
+def test_universal_vectors_against_all_orders(name: str, params: dict[str, int]) -> None:
+    program = example(name)
+    result = find_occupancy(program)
+    tables = {array.name: Table.of(program, array.name, params) for array in result.arrays}
+    precedence = Precedence(tables)
+    for array in result.arrays:
+        table = tables[array.name]
+        rank = program.array(array.name).rank
+        assert any(table.readers.values())
+        if array.universal is not None:
+            assert precedence.is_universal(table, array.universal)
+        length = 4 if array.universal is None else sum(map(abs, array.universal))
+        for shorter in itertools.product(range(-3, 4), repeat=rank):
+            if 0 < sum(map(abs, shorter)) < length:
+                assert not precedence.is_universal(table, shorter), shorter
+
+
+REVERSED = """
+context  = "[n] -> { : n >= 3 }"
+domain   = "[n] -> { S[i] : 1 <= i <= n; R[i] : 1 <= i <= n }"
+write    = "[n] -> { S[i] -> A[i]; R[i] -> out[i] }"
+read     = "[n] -> { R[i] -> A[n - i + 1] }"
+schedule = "[n] -> { S[i] -> [0, i]; R[i] -> [1, i] }"
+live_out = "[n] -> { out[i] : 1 <= i <= n }"
+"""
+
+
+def test_bounded_parameters_allow_more_schedules() -> None:
+    """Without bounds, the reader must start later the larger n is; with them, a constant delay is enough."""
+    legal: list[isl.Set] = []
+    for context in ("n >= 3", "3 <= n <= 6"):
+        program = read_problem("reversed.toml", REVERSED.replace("n >= 3", context))
+        assert isinstance(program, Program)
+        result = find_occupancy(program)
+        assert result.names == ("S.i", "S.n", "S.1", "R.i", "R.n", "R.1")
+        assert result.constraints is not None
+        legal.append(isl.Set.from_basic_set(result.constraints))
+    delayed = isl.Set("{ [1, 0, 0, 0, 0, d] : d >= 7 }")
+    assert delayed.is_disjoint(legal[0])
+    assert delayed.is_subset(legal[1])
+    assert isl.Set("{ [1, 0, 0, 0, 0, 6] }").is_disjoint(legal[1])
+    assert legal[0].is_strict_subset(legal[1])
+
+
+def test_a_chain_of_statements_has_a_schedule() -> None:
+    """Each statement one step after the one before: latency first, then small coefficients."""
+    count = 4
+    box = "1 <= i <= n and 1 <= j <= n"
+    around = "i - 1 <= k <= i + 1 and 1 <= k <= n"
+    lines = {
+        "context": ": n >= 3",
+        "domain": "; ".join(f"S{k}[i, j] : {box}" for k in range(count)),
+        "write": "; ".join(f"S{k}[i, j] -> A{k}[i, j]" for k in range(count)),
+        "read": "; ".join(f"S{k}[i, j] -> A{k - 1}[k, j] : {around}" for k in range(1, count)),
+        "schedule": "; ".join(f"S{k}[i, j] -> [{k}, i, j]" for k in range(count)),
+        "live_out": f"A{count - 1}[i, j] : {box}",
+    }
+    program = read_problem("chain.toml", "\n".join(f'{k} = "[n] -> {{ {v} }}"' for k, v in lines.items()))
+    assert isinstance(program, Program)
+    assert find_occupancy(program).schedule == {f"S{k}": str(k) for k in range(count)}
 
 
 @pytest.mark.parametrize("text", ["S[i, j] -> [i]", "S[i, j] -> [2*i + j]", "S[i, j] -> [3*i - j]"])

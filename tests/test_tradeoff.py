@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
 
 from arrayfold import fold, read, reorder
 from arrayfold.engine import run_all
@@ -55,8 +56,8 @@ def test_corners_of_blur() -> None:
 
 
 def test_a_wavefront_of_the_alignment() -> None:
-    program = Source("examples/alignment-3d.toml").read()
     sizes = {"I": 3, "J": 3, "K": 3}
+    program = Source("examples/alignment-3d.toml").at(sizes).read()
     wave = "S1[i, j, k] -> [i + j + k]; S2[i, j, k] -> [i + j + k]"
     point = evaluate(program, Order("wavefront", wave), sizes, 20)
     assert point.latency == 7
@@ -81,7 +82,7 @@ def test_commands_reproduce_their_points(
         words = exploration.command(point)
         assert run(monkeypatch, *words[1:], "--json") == 0
         arrays = json.loads(capsys.readouterr().out)["arrays"]
-        assert sum(array["at"]["size"] for array in arrays) == point.cells
+        assert sum(int(array["size"]) for array in arrays) == point.cells
 
 
 def test_results_are_kept(jacobi: tuple[Exploration, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +138,7 @@ def test_the_command(
     points = json.loads(capsys.readouterr().out)["points"]
     best = [point for point in points if point["frontier"]]
     assert shlex.split(best[-1]["command"]) == [
-        *("arrayfold", "fold", "examples/jacobi-1d.toml", "--param", "n=8")
+        *("arrayfold", "fold", "examples/jacobi-1d.toml", "--context", "n = 8")
     ]
 
 
@@ -148,6 +149,19 @@ def test_a_cluster_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arrayfold.engine.import_module", missing)
     with pytest.raises(InputError, match=r"needs dask\.distributed"):
         list(run_all([lambda: 1], cluster="tcp://127.0.0.1:1"))
+
+
+def test_a_cluster_finds_the_same(jacobi: tuple[Exploration, Path]) -> None:
+    local, _ = jacobi
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        found = explore(local.source, {"n": 8}, largest=1, cluster=cluster.scheduler_address)
+    assert found.points == local.points
+
+
+def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    options = ["examples/jacobi-1d.toml", "--param", "n=8", "--cluster", "nonsense"]
+    assert run(monkeypatch, "tradeoff", *options, "--store", "never-made") == 2
+    assert "--cluster nonsense" in capsys.readouterr().err
 
 
 def test_a_directory_of_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -17,6 +17,10 @@ from arrayfold.verify import Proof, Verdict, verify
 
 _IDENTITY_SECONDS = 5.0
 
+# The method that finds the smallest lattice of all or nothing, and fast ones whose rows are simpler.
+_EXACT = "exhaustive"
+_SIMPLE = ("identity", "successive-modulo", "linear", "basis")
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -115,11 +119,20 @@ def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
         if candidate.mapping is None:
             raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
         return candidate
+    smallest = ask(_EXACT, conflicts, request)
+    if smallest.mapping is not None:
+        simple = [ask(name, conflicts, request) for name in _SIMPLE]
+        return best_of([*simple, smallest], conflicts, request)
     return best_of(list(ask_all(conflicts, request)), conflicts, request)
 
 
 def best_of(candidates: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:
-    """The candidate with the smallest proved mapping; the first one wins a tie."""
+    """The candidate with the smallest proved mapping; the first one wins a tie.
+
+    Where the smallest lattice of all is known, only methods with simpler rows compete with it.
+    """
+    if any(candidate.method == _EXACT and candidate.is_proved for candidate in candidates):
+        candidates = [candidate for candidate in candidates if candidate.method in (*_SIMPLE, _EXACT)]
     proved = [(candidate.mapping, candidate) for candidate in candidates if candidate.mapping is not None]
     if not proved:
         reasons = "; ".join(f"{candidate.method}: {candidate.reason}" for candidate in candidates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -41,6 +41,12 @@ class Source:
             raise InputError(f"{self.file} gives no schedule, so there are no orders to compare")
         return problem.without_aliases() if self.no_alias else problem
 
+    def at(self, params: Mapping[str, int]) -> Source:
+        """The same at these sizes only."""
+        known = [] if self.context is None else [f"({self.context})"]
+        fixed = [f"{name} = {value}" for name, value in params.items()]
+        return replace(self, context=" and ".join([*known, *fixed]) or None)
+
     def options(self) -> list[str]:
         """The options on the command line."""
         named = (("--region", self.region), ("--context", self.context), ("--live-out", self.live_out))
@@ -73,10 +79,9 @@ class Exploration:
 
     def command(self, point: Point) -> list[str]:
         """The command that reproduces a point."""
-        sizes = [word for name, value in self.params.items() for word in ("--param", f"{name}={value}")]
-        extra = ["--", *self.source.arguments] if self.source.arguments else []
-        options = [*self.source.options(), *point.order.options()]
-        return ["arrayfold", "fold", self.source.file, *options, *sizes, *extra]
+        source = self.source.at(self.params)
+        extra = ["--", *source.arguments] if source.arguments else []
+        return ["arrayfold", "fold", source.file, *source.options(), *point.order.options(), *extra]
 
 
 def explore(
@@ -90,11 +95,12 @@ def explore(
     cluster: str | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> Exploration:
-    """Fold the program in many orders.
+    """Fold the program in many orders, at the given sizes only: smaller and found sooner than for all sizes.
 
     seconds  time for each of them
     store    a directory where results are kept, so that an interrupted run goes on where it was
-    cluster  the address of a Dask scheduler; without one, processes of this machine do the work
+    cluster  the address of a Dask scheduler, whose workers see the same files; without one, processes of
+             this machine do the work
     """
     program = source.read()
     for name in params:
@@ -110,7 +116,10 @@ def explore(
     orders = candidate_orders(program, largest, tile)
     kept = _Store.of(store, write_problem(program), params, seconds)
     points = {order: point for order in orders if (point := kept.read(order)) is not None}
-    work = [_Work(source, order, dict(params), seconds, kept) for order in orders if order not in points]
+    here = source.at(params)
+    if cluster is not None:
+        here = replace(here, file=str(Path(here.file).resolve()))
+    work = [_Work(here, order, dict(params), seconds, kept) for order in orders if order not in points]
     known = len(points)
     progress(known, len(orders))
     for point in run_all(work, lambda done: progress(known + done, len(orders)), cluster):

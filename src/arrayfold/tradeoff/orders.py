@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -77,7 +78,9 @@ def _affine_schedules(program: Program, largest: int) -> Iterator[str]:
         if not best.is_empty():
             point = best.sample_point()
             theta = [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(space.size)]
-            yield _text(space, theta)
+            # A multiple of a schedule is the same order.
+            if math.gcd(*theta) == 1:
+                yield _text(space, theta)
 
 
 def _form_of(program: Program) -> SingleAssignment:
