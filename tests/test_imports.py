@@ -52,6 +52,7 @@ FLOW = [
     "cases",
     "codegen",
     "fold",
+    "along_vectors",
     "engine",
     "tradeoff",
     "tree",

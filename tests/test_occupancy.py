@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import islpy as isl
 import pytest
@@ -471,6 +472,39 @@ def test_complaints(
 ) -> None:
     assert run(monkeypatch, STENCIL, *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_code_along_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """The alignment in wavefronts, and blur row by row: stored along vectors, run against the original."""
+    target = tmp_path / "alignment.c"
+    assert run_command(monkeypatch, "occupancy", "examples/alignment-3d.c", "-o", str(target), "--run") == 0
+    assert "results equal bit for bit" in capsys.readouterr().out
+    assert "#pragma omp parallel for" in target.read_text()
+    rows = "S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"
+    options = ["occupancy", "examples/blur.c", "--schedule", rows, "--run"]
+    assert run_command(monkeypatch, *options, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["schedule"] == {"S_0": "2*x", "S_1": "2*x + 1"}
+    assert data["code"]["arrays"][0]["size"] == "N"
+    assert data["code"]["runs"][0]["equal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["examples/occupancy-stencil.toml", "-o", "never.c"], "no C code to rewrite"),
+        (["examples/alignment-3d.c", "--expand", "-o", "never.c"], "cannot be written"),
+        (["examples/blur.c", "-o", "never.c"], "blurx: no vector of moderate length"),
+        (["examples/occupancy-stencil.toml", "--vector", "A=3..1,0"], "the range 3..1 is empty"),
+        (["examples/alignment-3d.c", "--vector", "best=1"], "best is no temporary array; the temporaries"),
+    ],
+)
+def test_what_cannot_be_written(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    assert run_command(monkeypatch, "occupancy", *arguments) in (1, 2)
+    assert message in capsys.readouterr().err
+    assert not Path("never.c").exists()
 
 
 def test_conflicts_have_no_schedules(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

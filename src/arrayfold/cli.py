@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from arrayfold._budget import Budget
+    from arrayfold.fold import FoldResult
+    from arrayfold.runner import RunReport
 
 DEFAULT_BUDGET = 60.0
 BUDGET_OF_PAPERS = 600.0
@@ -269,7 +271,8 @@ def model(
 @app.command(
     epilog="\b\nExamples:\n  arrayfold occupancy examples/occupancy-stencil.toml\n"
     '  arrayfold occupancy examples/occupancy-stencil.toml --schedule "S[i, j] -> [2*i + j]"\n'
-    "  arrayfold occupancy examples/occupancy-stencil.toml --vector A=2,0"
+    "  arrayfold occupancy examples/occupancy-stencil.toml --vector A=2,0\n"
+    "  arrayfold occupancy examples/alignment-3d.c -o alignment.c --run"
 )
 @takes_input
 def occupancy(
@@ -284,6 +287,16 @@ def occupancy(
     expand: Annotated[
         bool, typer.Option("--expand", help="First give every statement an array of its own.")
     ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="OUT.c", help="Write C in the order of the schedule; - prints it."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.c if it exists.")] = False,
+    run: Annotated[
+        bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
+    ] = False,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
 ) -> None:
@@ -292,16 +305,26 @@ def occupancy(
     from arrayfold.report.occupancy import occupancy_data, occupancy_report
 
     limit = _start(budget)
-    schedule = source.schedule
-    result = occupancy_of(
-        replace(source, schedule=None).read(limit), schedule, vector or [], strict, expand, limit
-    )
-    _print(
-        as_json,
-        lambda: occupancy_data(result),
-        lambda: occupancy_report(result, with_constraints=bool(vector)),
-    )
-    if not result.schedule:
+    problem = replace(source, schedule=None).read(limit)
+    output_to = FoldedOutput(source.file, output, force, None, run, False)
+    output_to.check([problem])
+    if expand and (output or run):
+        raise InputError("code of expanded programs cannot be written", hint="Leave out --expand, or -o.")
+    result = occupancy_of(problem, source.schedule, vector or [], strict, expand, limit)
+    folded: FoldResult | None = None
+    reports: list[RunReport] = []
+    if (output or run) and result.schedule:
+        from arrayfold.along_vectors import stored_along_vectors
+
+        folded = stored_along_vectors(result.program, result, limit)
+        reports = output_to.deliver([folded], {})
+    if output != "-":
+        _print(
+            as_json,
+            lambda: occupancy_data(result, folded, reports),
+            lambda: occupancy_report(result, folded, reports, with_constraints=bool(vector)),
+        )
+    if not result.schedule or not all(report.is_equal for report in reports):
         raise typer.Exit(1)
 
 

@@ -15,13 +15,13 @@ from arrayfold.cases import Case, find_cases
 from arrayfold.choose import choose
 from arrayfold.codegen import FoldedRegion, StorageFold, write_c
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import InputError
+from arrayfold.errors import InputError, NothingProved
 from arrayfold.formula import Formula
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.methods import Request
 from arrayfold.program import Problem, Program
-from arrayfold.verify import Proof
+from arrayfold.verify import Proof, verify
 
 Progress = Callable[[str], None]
 DEFAULT_SECONDS = 60.0
@@ -235,6 +235,26 @@ def fold(
         for name in chosen_arrays(analysis, arrays)
     )
     return FoldResult(problem, folded, analysis.kept(), values, analysis.live_in_arrays())
+
+
+def fold_with(
+    problem: Problem, mappings: Mapping[str, FoldMapping], *, budget: Budget | None = None
+) -> FoldResult:
+    """Fold with given mappings, each of which must be proved; an error says which one is not."""
+    budget = budget or Budget(DEFAULT_SECONDS)
+    analysis = Analysis.of(problem, budget)
+    folded: list[FoldedArray] = []
+    for name in chosen_arrays(analysis, list(mappings)):
+        start = time.perf_counter()
+        conflicts = analysis.conflicts(name, budget)
+        with budget.limit(f"the proof of {mappings[name]}"):
+            verdict = verify(conflicts, mappings[name])
+        if not isinstance(verdict, Proof):
+            raise NothingProved(f"{mappings[name]}: {verdict}")
+        bound = bound_beside(mappings[name], conflicts, {}, budget)
+        seconds = time.perf_counter() - start
+        folded.append(FoldedArray(name, "given", mappings[name], verdict, bound, conflicts, seconds, {}))
+    return FoldResult(problem, tuple(folded), analysis.kept(), {}, analysis.live_in_arrays())
 
 
 def fold_all(

@@ -56,6 +56,13 @@ class Statement:
     domain: isl.Set
     accesses: tuple[Access, ...]
 
+    @property
+    def iterators(self) -> list[str]:
+        """The names of its loops, made up where there are none."""
+        domain = self.domain
+        count = domain.dim(isl.dim_type.set)
+        return [domain.get_dim_name(isl.dim_type.set, k) or f"i{k}" for k in range(count)]
+
 
 @dataclass(frozen=True)
 class Kept:

@@ -60,6 +60,8 @@ def generate_region(
         if statement.name in runs:
             domain = domain.union(isl.UnionSet.from_set(statement.domain))
     schedule = schedule.intersect_domain(domain).intersect_params(program.context)
+    steps = max((m.dim(isl.dim_type.out) for m in _maps(schedule)), default=0)
+    schedule = _one_at_a_time(schedule, runs)
     depth = max((m.dim(isl.dim_type.out) for m in _maps(schedule)), default=0)
     iterators = [variable for name in runs for variable in source.statements[name].iterators]
     is_wide = any(iterator.type.bits > 32 for iterator in iterators)
@@ -67,7 +69,7 @@ def generate_region(
     style = LoopStyle(
         tuple(names.fresh(f"c{k}") for k in range(depth)),
         "long long" if is_wide else "int",
-        frozenset(program.parallel),
+        frozenset({*program.parallel, *range(steps + 1, depth)}),
         {name: to_text(name) for name in source.parameters},
     )
     hoisted = _hoisted(source, storages, names)
@@ -82,6 +84,27 @@ def generate_region(
         if variable.storage == "local" and not source.region.holds(variable.span.start)
     ]
     return GeneratedRegion(declarations, lines, outside)
+
+
+def _one_at_a_time(schedule: isl.UnionMap, statements: Sequence[str]) -> isl.UnionMap:
+    """The schedule with a time of its own for each instance, as it is if that is so already.
+
+    schedule  { S[i] -> [t] }            instances at one time are in no order
+    result    { S[i] -> [t, place, i] }  the loops inside may be parallel ones
+    """
+    if schedule.is_injective():
+        return schedule
+    parts = _maps(schedule)
+    most = max(part.dim(isl.dim_type.in_) for part in parts)
+    found = isl.UnionMap.empty(schedule.get_space())
+    for part in parts:
+        name = str(part.get_tuple_name(isl.dim_type.in_))
+        rank = part.dim(isl.dim_type.in_)
+        iterators = [f"i{k}" for k in range(rank)]
+        inner = [str(statements.index(name)), *iterators, *["0"] * (most - rank)]
+        own = isl.Map(f"{{ {name}[{', '.join(iterators)}] -> [{', '.join(inner)}] }}")
+        found = found.union(isl.UnionMap.from_map(part.flat_range_product(own)))
+    return found
 
 
 def _is_condition(statement: StatementSource) -> bool:

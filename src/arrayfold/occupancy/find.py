@@ -61,6 +61,7 @@ class OccupancyResult:
     """The vectors of all arrays, and a schedule.
 
     schedule     statement -> its time, an affine expression; empty if there is none
+    coefficients statement -> what its time multiplies iterators and parameters with, and its constant
     constraints  { [theta] }  all schedules, for the vectors that were given
     names        what the entries of theta are
     """
@@ -68,6 +69,7 @@ class OccupancyResult:
     program: Program
     arrays: tuple[OccupiedArray, ...]
     schedule: Mapping[str, str]
+    coefficients: Mapping[str, Vector]
     why: str
     constraints: isl.BasicSet | None
     names: tuple[str, ...]
@@ -133,7 +135,8 @@ def _find(
     legal = _legal_rows(space)
     for name in vectors:
         if name not in form.arrays:
-            raise InputError(f"--vector {name}: the arrays are {', '.join(form.arrays)}")
+            known = f"the temporaries are {', '.join(form.arrays)}" if form.arrays else "there is none"
+            raise InputError(f"--vector {name}: {name} is no temporary array; {known}")
     extra = [
         row
         for name, allowed in vectors.items()
@@ -152,7 +155,8 @@ def _find(
     arrays = tuple(_array(space, name, any_legal, extremes, is_strict) for name in form.arrays)
     names = _iterator_names(program)
     times = {} if chosen is None else {name: space.text(chosen, name, names[name]) for name in form.domains}
-    return OccupancyResult(program, arrays, times, why, polyhedron, _entry_names(form, names))
+    entries = {} if chosen is None else {name: space.entries(chosen, name) for name in form.domains}
+    return OccupancyResult(program, arrays, times, entries, why, polyhedron, _entry_names(form, names))
 
 
 def _refuse_live_in(liveness: Liveness) -> None:
@@ -283,13 +287,7 @@ def _why_no_schedule(space: ScheduleSpace, vectors: Mapping[str, isl.Set], is_st
 
 
 def _iterator_names(program: Program) -> dict[str, list[str]]:
-    return {
-        statement.name: [
-            statement.domain.get_dim_name(isl.dim_type.set, k) or f"i{k}"
-            for k in range(statement.domain.dim(isl.dim_type.set))
-        ]
-        for statement in program.statements
-    }
+    return {statement.name: statement.iterators for statement in program.statements}
 
 
 def _entry_names(form: SingleAssignment, names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

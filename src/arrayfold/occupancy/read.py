@@ -77,6 +77,9 @@ def read_vectors(program: Program, texts: Sequence[str]) -> dict[str, isl.Set]:
         rank = program.array(name.strip()).rank
         if len(entries) != rank:
             raise InputError(f"--vector {text}: {name.strip()} has {rank} dimensions")
+        for entry in filter(None, entries):
+            if entry.group(2) is not None and int(entry.group(2)) < int(entry.group(1)):
+                raise InputError(f"--vector {text}: the range {entry.group(0).strip()} is empty")
         names = [f"v{k}" for k in range(rank)]
         bounds = [
             f"{entry.group(1)} <= {axis} <= {entry.group(2) or entry.group(1)}"

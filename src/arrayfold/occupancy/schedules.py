@@ -49,11 +49,15 @@ class ScheduleSpace:
         row[start : start + self.width(statement)] = [*iteration, *params, weight]
         return row
 
+    def entries(self, schedule: Sequence[int], statement: str) -> Vector:
+        """Those of one statement: iterators, parameters, constant."""
+        start = self.start(statement)
+        return tuple(schedule[start : start + self.width(statement)])
+
     def affine(self, schedule: Sequence[int], statement: str) -> tuple[Vector, Vector, int]:
         """Coefficients of the iterators and parameters, and the constant, of one statement."""
-        start = self.start(statement)
         rank = self.form.rank(statement)
-        entries = tuple(schedule[start : start + self.width(statement)])
+        entries = self.entries(schedule, statement)
         return entries[:rank], entries[rank:-1], entries[-1]
 
     def text(self, schedule: Sequence[int], statement: str, names: Sequence[str]) -> str:

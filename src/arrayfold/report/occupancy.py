@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import islpy as isl
@@ -10,12 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from arrayfold._integer import Vector
+from arrayfold.fold import FoldResult
 from arrayfold.occupancy import OccupancyResult, OccupiedArray
 from arrayfold.occupancy.schedules import affine_text
+from arrayfold.report.data import fold_data
+from arrayfold.report.tables import fold_report
+from arrayfold.runner import RunReport
 
 
-def occupancy_data(result: OccupancyResult) -> dict[str, Any]:
-    """What `occupancy --json` prints."""
+def occupancy_data(
+    result: OccupancyResult, code: FoldResult | None = None, runs: Sequence[RunReport] = ()
+) -> dict[str, Any]:
+    """What `occupancy --json` prints; `code` is what was written with -o."""
     data: dict[str, Any] = {
         "arrays": [_array(array) for array in result.arrays],
         "schedule": dict(result.schedule) or None,
@@ -24,6 +31,8 @@ def occupancy_data(result: OccupancyResult) -> dict[str, Any]:
         data["constraints"] = schedule_constraints(result)
     if result.why:
         data["why"] = result.why
+    if code is not None:
+        data["code"] = fold_data([code], runs)
     return data
 
 
@@ -60,8 +69,14 @@ def schedule_constraints(result: OccupancyResult) -> list[str]:
     return sorted(lines)
 
 
-def occupancy_report(result: OccupancyResult, *, with_constraints: bool) -> RenderableType:
-    """The table of vectors, the schedule, and what is missing."""
+def occupancy_report(
+    result: OccupancyResult,
+    code: FoldResult | None = None,
+    runs: Sequence[RunReport] = (),
+    *,
+    with_constraints: bool,
+) -> RenderableType:
+    """The table of vectors, the schedule, and what is missing; then what the written code does."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("array", "this schedule", "all affine ones", "all schedules", "store", "cells", "verdict"):
         table.add_column(title, no_wrap=title == "array")
@@ -81,7 +96,8 @@ def occupancy_report(result: OccupancyResult, *, with_constraints: bool) -> Rend
     lines = ["schedule", *times] if times else [f"no schedule: {result.why}"]
     if with_constraints and result.constraints is not None and not result.why:
         lines += ["all schedules for these vectors", *(f"  {line}" for line in schedule_constraints(result))]
-    return Group(table, Text("\n".join([*lines, *notes])))
+    written = [] if code is None else [Text("code"), fold_report([code], runs)]
+    return Group(table, Text("\n".join([*lines, *notes])), *written)
 
 
 def _text(vector: Vector | None) -> str:

@@ -97,10 +97,7 @@ def _form_of(program: Program) -> SingleAssignment:
 def _text(space: ScheduleSpace, theta: Sequence[int]) -> str:
     pieces: list[str] = []
     for statement in space.form.program.statements:
-        names = [
-            statement.domain.get_dim_name(isl.dim_type.set, k) or f"i{k}"
-            for k in range(statement.domain.dim(isl.dim_type.set))
-        ]
+        names = statement.iterators
         pieces.append(f"{statement.name}[{', '.join(names)}] -> [{space.text(theta, statement.name, names)}]")
     return "; ".join(pieces)
 

@@ -1,0 +1,38 @@
+"""A program in the order of a one-dimensional schedule, stored along occupancy vectors (TVA07 §3.3)."""
+
+from __future__ import annotations
+
+from arrayfold._budget import Budget
+from arrayfold.errors import InputError, MethodNotApplicable, NothingProved
+from arrayfold.fold import Analysis, FoldResult, fold_with
+from arrayfold.mapping import Mapping
+from arrayfold.occupancy.find import OccupancyResult, find_occupancy
+from arrayfold.occupancy.store import mapping_along
+from arrayfold.program import Program
+from arrayfold.schedule import reorder
+
+
+def stored_along_vectors(program: Program, result: OccupancyResult, budget: Budget) -> FoldResult:
+    """The program in the order of the result, with the shortest vectors that its code allows.
+
+    Code runs the instances of a step in parallel, in any order, so a value must be read before the step that
+    overwrites it: the vectors are strict ones, and the judge proves them for the order of the code.
+    """
+    if not result.schedule:
+        raise MethodNotApplicable(result.why)
+    names = {item.name: item.iterators for item in program.statements}
+    times = [f"{name}[{', '.join(names[name])}] -> [{time}]" for name, time in result.schedule.items()]
+    ordered = reorder(program, schedule="; ".join(times), parallel=True, budget=budget)
+    strict = find_occupancy(program, schedule=result.coefficients, is_strict=True, budget=budget)
+    mappings: dict[str, Mapping] = {}
+    foldable = Analysis.of(ordered, budget).foldable()
+    for array in strict.arrays:
+        if array.name not in foldable:
+            continue
+        if array.given is None:
+            raise NothingProved(f"{array.name}: {array.why['given_schedule']}")
+        if any(array.given):
+            mappings[array.name] = mapping_along(program, array.name, array.given)
+    if not mappings:
+        raise InputError("no array has an occupancy vector for this schedule, so there is nothing to write")
+    return fold_with(ordered, mappings, budget=budget)
