@@ -107,6 +107,14 @@ def fold(
         str | None,
         typer.Option(metavar="keep|generate", help="Leave the loops as written, or write them anew."),
     ] = None,
+    style: Annotated[
+        str,
+        typer.Option(metavar="fast|readable", help="No modulo in inner loops, or the mapping in subscripts."),
+    ] = "fast",
+    slack: Annotated[
+        str,
+        typer.Option(metavar="auto|none|CELLS", help="Cells that may be added so that loops vectorise."),
+    ] = "auto",
     run: Annotated[
         bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
     ] = False,
@@ -135,7 +143,7 @@ def fold(
         return
     limit = _start(budget)
     problems = source.read_all(limit)
-    output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize)
+    output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize, style, slack)
     output_to.check(problems)
     values = _values(param)
     results = fold_all(

@@ -26,11 +26,16 @@ class FoldedOutput:
     loops: str | None
     run: bool
     sanitize: bool
+    style: str = "fast"
+    slack: str = "auto"
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
         if self.loops not in (None, "keep", "generate"):
             raise InputError(f"--loops {self.loops}: expected keep or generate")
+        if self.style not in ("fast", "readable"):
+            raise InputError(f"--style {self.style}: expected fast or readable")
+        self._slack_cells()
         if self.output is None and not self.run:
             return
         if getattr(problems[0], "source", None) is None:
@@ -41,6 +46,15 @@ class FoldedOutput:
         if self.output is not None and Path(self.output).exists() and not self.force:
             raise InputError(f"{self.output} exists", hint="Say --force to overwrite it.")
 
+    def _slack_cells(self) -> int:
+        from arrayfold.codegen.lowering import STRIP
+
+        if self.slack.isdecimal():
+            return int(self.slack)
+        if self.slack not in ("auto", "none"):
+            raise InputError(f"--slack {self.slack}: expected auto, none or a number of cells")
+        return STRIP if self.slack == "auto" else 0
+
     def deliver(self, results: Sequence[FoldResult], params: Mapping[str, int]) -> list[RunReport]:
         """Write the code and run it, as asked for; a run that is not possible is said and left out."""
         if self.output is None and not self.run:
@@ -48,7 +62,8 @@ class FoldedOutput:
         from arrayfold.codegen import write_c
 
         loops = cast(Literal["keep", "generate"] | None, self.loops)
-        code = write_c([result.region(loops) for result in results])
+        style = cast(Literal["fast", "readable"], self.style)
+        code = write_c([result.region(loops, style, self._slack_cells()) for result in results])
         if self.output == "-":
             sys.stdout.write(code.decode("utf-8", "surrogateescape"))
         elif self.output is not None:

@@ -13,7 +13,9 @@ from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_pa
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.cases import Case, find_cases
 from arrayfold.choose import choose
-from arrayfold.codegen import FoldedRegion, StorageFold, write_c
+from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
+from arrayfold.codegen.code_order import CodeOrder
+from arrayfold.codegen.lowering import STRIP, Lowered, lower
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.formula import Formula
@@ -99,24 +101,43 @@ class FoldResult:
     params: Mapping[str, int]
     live_in: frozenset[str] = frozenset()
 
-    def to_c(self, *, loops: Literal["keep", "generate"] | None = None) -> str:
+    def to_c(
+        self,
+        *,
+        loops: Literal["keep", "generate"] | None = None,
+        style: Style = "fast",
+        slack: int = STRIP,
+    ) -> str:
         """The C file with this region folded.
 
         loops  "keep" leaves them as written, "generate" writes them anew; without a choice they are kept
-               where the order is the one as written
+               where the order is the one as written and nothing is gained by new ones
+        style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
+        slack  cells that an array may have more than its mapping so that innermost loops vectorise
         """
-        return write_c([self.region(loops)]).decode("utf-8", "surrogateescape")
+        return write_c([self.region(loops, style, slack)]).decode("utf-8", "surrogateescape")
 
-    def region(self, loops: Literal["keep", "generate"] | None = None) -> FoldedRegion:
+    def region(
+        self,
+        loops: Literal["keep", "generate"] | None = None,
+        style: Style = "fast",
+        slack: int = STRIP,
+    ) -> FoldedRegion:
         """The region to write: the arrays that really shrink, with a remark on each."""
-        if not isinstance(self.problem, Program):
-            raise InputError(f"{self.problem.name} gives conflicts and no program, so there is no C to write")
+        program = self.problem
+        if not isinstance(program, Program):
+            raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
+        shrinking = [array for array in self.arrays if array.shrinks]
+        forms = {array.name: Lowered(array.mapping) for array in shrinking}
+        if style == "fast" and loops != "keep" and program.source is not None and shrinking:
+            conflicts = {array.name: array.conflicts for array in shrinking}
+            schedule = CodeOrder.of(program, program.source).schedule
+            forms = lower(program, schedule, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
         folds = tuple(
-            StorageFold(array.mapping, array.remark, array.name in self.live_in)
-            for array in self.arrays
-            if array.shrinks
+            StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
+            for array, form in ((array, forms[array.name]) for array in shrinking)
         )
-        return FoldedRegion(self.problem, folds, loops)
+        return FoldedRegion(program, folds, loops, style)
 
     def __getitem__(self, name: str) -> FoldedArray:
         for array in self.arrays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arrayfold.codegen.loops import Style
 from arrayfold.codegen.write import FoldedRegion, StorageFold, write_c
 
-__all__ = ["FoldedRegion", "StorageFold", "write_c"]
+__all__ = ["FoldedRegion", "StorageFold", "Style", "write_c"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised
+from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.slopes import slope_in_loops
 from arrayfold.errors import IslFailure
 
 _COMPARISONS: Mapping[Any, str] = {
@@ -29,7 +31,20 @@ _LOGIC: Mapping[Any, str] = {
 }
 _INDENT = "  "
 
-StatementLines = Callable[[str, Sequence[str]], Sequence[str]]
+
+Style = Literal["fast", "readable"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a statement stands: in an innermost loop, and how its iterators grow there, if that is known."""
+
+    inner: InnerLoop
+    slopes: tuple[int | None, ...]
+
+
+StatementLines = Callable[[str, Sequence[str], Place | None], Sequence[str]]
+Strips = Callable[[int, frozenset[str]], tuple[bool, int | None]]
 
 
 @dataclass(frozen=True)
@@ -40,12 +55,17 @@ class LoopStyle:
     type        the type of iterators
     parallel    dimensions of the schedule that get an OpenMP pragma
     parameters  name in the model -> C text
+    name        new names, where innermost loops are to be free of modulo
+    strips      whether iterations of an innermost loop are independent, given its dimension and statements,
+                and of how many in a row
     """
 
     iterators: tuple[str, ...]
     type: str
     parallel: frozenset[int]
     parameters: Mapping[str, str]
+    name: Callable[[str], str] | None = None
+    strips: Strips = lambda _dimension, _statements: (False, None)
 
 
 def loop_lines(
@@ -70,6 +90,7 @@ class _Printer:
         self._style = style
         self._statement = statement
         self._inside_parallel = False
+        self._inner: InnerLoop | None = None
 
     def node(self, node: isl.AstNode) -> Iterator[str]:
         kind = node.get_type()
@@ -99,14 +120,53 @@ class _Printer:
         step = self.expression(node.for_get_inc())
         dimension = self._style.iterators.index(iterator)
         is_parallel = dimension in self._style.parallel and not self._inside_parallel
+        self._inside_parallel |= is_parallel
+        if self._style.name is not None and step == "1" and _is_innermost(node.for_get_body()):
+            end = self._end(node.for_get_cond(), iterator)
+            if end is not None:
+                pragmas = ["#pragma omp parallel for"] if is_parallel else []
+                yield from self._innermost(node, dimension, end, pragmas)
+                self._inside_parallel &= not is_parallel
+                return
         if is_parallel:
             yield "#pragma omp parallel for"
-        self._inside_parallel |= is_parallel
         increment = f"{iterator}++" if step == "1" else f"{iterator} += {step}"
         head = f"for ({self._style.type} {iterator} = {start}; {condition}; {increment})"
         yield from _body(head, list(self.node(node.for_get_body())))
         if is_parallel:
             self._inside_parallel = False
+
+    def _innermost(self, node: isl.AstNode, dimension: int, end: str, pragmas: list[str]) -> Iterator[str]:
+        """A loop whose body has no modulo that changes with its iterator."""
+        assert self._style.name is not None
+        iterator = self._style.iterators[dimension]
+        inner = InnerLoop(iterator, self._style.type, self._style.name)
+        self._inner = inner
+        body = list(self.node(node.for_get_body()))
+        self._inner = None
+        start = self.expression(node.for_get_init())
+        length: int | None = None
+        if not pragmas:
+            is_independent, length = self._style.strips(dimension, frozenset(inner.statements))
+            pragmas = ["#pragma GCC ivdep"] if is_independent else []
+        if not inner.is_plain or length is not None:
+            yield from inner.lines(start, end, body, pragmas, length)
+            return
+        yield from pragmas
+        head = f"for ({self._style.type} {iterator} = {start}; {iterator} < {end}; {iterator}++)"
+        yield from _body(head, body)
+
+    def _end(self, condition: isl.AstExpr, iterator: str) -> str | None:
+        """The first value that a loop does not reach, if its condition is a plain comparison."""
+        if condition.get_type() != isl.ast_expr_type.op or condition.get_op_n_arg() != 2:
+            return None
+        left, right = condition.get_op_arg(0), condition.get_op_arg(1)
+        is_plain = left.get_type() == isl.ast_expr_type.id and left.get_id().get_name() == iterator
+        if not is_plain or slope_in_loops(right, iterator) != 0:
+            return None
+        text = self.expression(right)
+        kind = condition.get_op_type()
+        return text if kind == _OPERATIONS.lt else f"{text} + 1" if kind == _OPERATIONS.le else None
 
     def _if(self, node: isl.AstNode) -> Iterator[str]:
         then = list(self.node(node.if_get_then_node()))
@@ -125,7 +185,13 @@ class _Printer:
         call = node.user_get_expr()
         name = call.get_op_arg(0).get_id().get_name()
         arguments = [self.expression(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg())]
-        yield from self._statement(name, arguments)
+        place: Place | None = None
+        if self._inner is not None:
+            self._inner.statements.add(name)
+            expressions = (call.get_op_arg(k) for k in range(1, call.get_op_n_arg()))
+            slopes = tuple(slope_in_loops(one, self._inner.iterator) for one in expressions)
+            place = Place(self._inner, slopes)
+        yield from self._statement(name, arguments, place)
 
     # ------------------------------------------------ expressions
 
@@ -138,6 +204,20 @@ class _Printer:
             return self._style.parameters.get(name, name)
         operands = [self.expression(node.get_op_arg(k)) for k in range(node.get_op_n_arg())]
         return _operation(node.get_op_type(), operands)
+
+
+def _is_innermost(node: isl.AstNode) -> bool:
+    """Whether there is no loop inside; loops that run once do not count."""
+    kind = node.get_type()
+    if kind == _NODES.for_:
+        return bool(node.for_is_degenerate()) and _is_innermost(node.for_get_body())
+    if kind == _NODES.if_:
+        both = [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
+        return all(map(_is_innermost, both))
+    if kind == _NODES.block:
+        children = node.block_get_children()
+        return all(_is_innermost(children.get_at(k)) for k in range(children.n_ast_node()))
+    return kind != _NODES.mark or _is_innermost(node.mark_get_node())
 
 
 def _operation(kind: Any, operands: Sequence[str]) -> str:

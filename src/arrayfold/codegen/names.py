@@ -13,6 +13,7 @@ class Names:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
+        self._shared: dict[str, str] = {}
 
     def fresh(self, name: str) -> str:
         """A name like this one that nothing has."""
@@ -20,6 +21,12 @@ class Names:
             name += "_"
         self._taken.add(name)
         return name
+
+    def shared(self, name: str) -> str:
+        """A name like this one that nothing else has; the same one each time it is asked for."""
+        if name not in self._shared:
+            self._shared[name] = self.fresh(name)
+        return self._shared[name]
 
     def own_or_fresh(self, variable: Variable, function: FunctionTree) -> str:
         """The variable's own name, unless another variable in its function is called the same."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import islpy as isl
+from dataclasses import dataclass, field, replace
 
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import CSource, StatementSource, loop_variable
 from arrayfold.c.tree import Declare, Evaluate, Expression, For, Reference, Variable, walk
+from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
 from arrayfold.codegen.expressions import ExpressionPrinter
 from arrayfold.codegen.formulas import formula_text, parenthesised
-from arrayfold.codegen.loops import LoopStyle, loop_lines
+from arrayfold.codegen.independence import Independence
+from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.loops import LoopStyle, Place, Style, loop_lines
 from arrayfold.codegen.names import Names
+from arrayfold.codegen.slopes import slopes_in_tree
 from arrayfold.codegen.storage import Storage, parameter_text, plain_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
@@ -47,36 +49,34 @@ def generate_region(
     storages: Sequence[Storage],
     mappings: Sequence[FoldMapping],
     names: Names,
+    style: Style = "fast",
 ) -> GeneratedRegion:
     """The region in the program's order."""
     check_guards(program)
     _check_conditions_survive(program, source, mappings)
     _refuse_lost_values(program, source)
-    schedule = program.schedule
-    assert schedule is not None
-    runs = [name for name, statement in source.statements.items() if not _is_condition(statement)]
-    domain = isl.UnionSet.empty(program.context.get_space())
-    for statement in program.statements:
-        if statement.name in runs:
-            domain = domain.union(isl.UnionSet.from_set(statement.domain))
-    schedule = schedule.intersect_domain(domain).intersect_params(program.context)
-    steps = max((m.dim(isl.dim_type.out) for m in _maps(schedule)), default=0)
-    schedule = _one_at_a_time(schedule, runs)
-    depth = max((m.dim(isl.dim_type.out) for m in _maps(schedule)), default=0)
-    iterators = [variable for name in runs for variable in source.statements[name].iterators]
+    order = CodeOrder.of(program, source)
+    iterators = [variable for name in order.statements for variable in source.statements[name].iterators]
     is_wide = any(iterator.type.bits > 32 for iterator in iterators)
     to_text = parameter_text(source.parameters)
-    style = LoopStyle(
-        tuple(names.fresh(f"c{k}") for k in range(depth)),
+    loop_style = LoopStyle(
+        tuple(names.fresh(f"c{k}") for k in range(order.depth)),
         "long long" if is_wide else "int",
-        frozenset({*program.parallel, *range(steps + 1, depth)}),
+        order.parallel,
         {name: to_text(name) for name in source.parameters},
     )
+    if style == "fast":
+        known = Independence(program, order.schedule, {mapping.array: mapping for mapping in mappings})
+        loop_style = replace(loop_style, name=names.shared, strips=known.strip)
     hoisted = _hoisted(source, storages, names)
     writer = _StatementWriter(
-        source, {storage.variable: storage for storage in storages}, hoisted, style.type, style.iterators
+        source,
+        {storage.variable: storage for storage in storages},
+        hoisted,
+        loop_style.type,
+        loop_style.iterators,
     )
-    lines = loop_lines(schedule, program.context, style, writer.lines)
+    lines = loop_lines(order.schedule, program.context, loop_style, writer.lines)
     declarations = [_declaration(variable, name, source, program) for variable, name in hoisted.items()]
     outside = [
         variable
@@ -84,36 +84,6 @@ def generate_region(
         if variable.storage == "local" and not source.region.holds(variable.span.start)
     ]
     return GeneratedRegion(declarations, lines, outside)
-
-
-def _one_at_a_time(schedule: isl.UnionMap, statements: Sequence[str]) -> isl.UnionMap:
-    """The schedule with a time of its own for each instance, as it is if that is so already.
-
-    schedule  { S[i] -> [t] }            instances at one time are in no order
-    result    { S[i] -> [t, place, i] }  the loops inside may be parallel ones
-    """
-    if schedule.is_injective():
-        return schedule
-    parts = _maps(schedule)
-    most = max(part.dim(isl.dim_type.in_) for part in parts)
-    found = isl.UnionMap.empty(schedule.get_space())
-    for part in parts:
-        name = str(part.get_tuple_name(isl.dim_type.in_))
-        rank = part.dim(isl.dim_type.in_)
-        iterators = [f"i{k}" for k in range(rank)]
-        inner = [str(statements.index(name)), *iterators, *["0"] * (most - rank)]
-        own = isl.Map(f"{{ {name}[{', '.join(iterators)}] -> [{', '.join(inner)}] }}")
-        found = found.union(isl.UnionMap.from_map(part.flat_range_product(own)))
-    return found
-
-
-def _is_condition(statement: StatementSource) -> bool:
-    return not isinstance(statement.node, Evaluate | Variable)
-
-
-def _maps(schedule: isl.UnionMap) -> list[isl.Map]:
-    maps = schedule.get_map_list()
-    return [maps.get_at(k) for k in range(maps.n_map())]
 
 
 def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[FoldMapping]) -> None:
@@ -214,10 +184,15 @@ class _StatementWriter:
     hoisted: Mapping[Variable, str]
     type: str
     iterators: tuple[str, ...]
+    inner: InnerLoop | None = None
+    growth: Mapping[Variable, int | None] = field(default_factory=dict[Variable, "int | None"])
 
-    def lines(self, name: str, arguments: Sequence[str]) -> list[str]:
+    def lines(self, name: str, arguments: Sequence[str], place: Place | None) -> list[str]:
         """The lines of one statement."""
         statement = self.source.statements[name]
+        if place is not None:
+            growth = dict(zip(statement.iterators, place.slopes, strict=True))
+            return replace(self, inner=place.inner, growth=growth).lines(name, arguments, None)
         values = {
             iterator: self._converted(iterator, argument)
             for iterator, argument in zip(statement.iterators, arguments, strict=True)
@@ -273,11 +248,30 @@ class _StatementWriter:
     ) -> str | None:
         storage = self.storages.get(variable)
         if storage is not None and len(texts) == variable.rank:
-            return storage.element(texts, trees)
+            if texts and not any(texts):
+                return storage.name
+            return storage.element(texts, trees, self.inner, self._slopes(trees))
         new = self.hoisted.get(variable)
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)
         return None
+
+    def _slopes(self, subscripts: Sequence[Expression]) -> list[int] | None:
+        """How subscripts grow with the iterator of the innermost loop; None if that is not known."""
+        fixed = set(self.source.parameters.values())
+        found: list[int] = []
+        for subscript in subscripts:
+            inside = slopes_in_tree(subscript, frozenset(self.growth))
+            total = 0
+            for variable, factor in (inside or {}).items():
+                growth = 0 if variable in fixed else self.growth.get(variable)
+                if growth is None:
+                    return None
+                total += factor * growth
+            if inside is None:
+                return None
+            found.append(total)
+        return found
 
     def _printer(self, values: Mapping[Variable, str]) -> ExpressionPrinter:
         def variable_text(variable: Variable) -> str:

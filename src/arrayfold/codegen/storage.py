@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from arrayfold.c.tree import CType, Expression, Variable
-from arrayfold.codegen.address import Layout
+from arrayfold.codegen.address import Layout, Row
 from arrayfold.codegen.formulas import NameText, formula_text, parenthesised
+from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
 
@@ -67,13 +68,28 @@ class Storage:
         """The lines that end it."""
         return [f"free({self.name});"] if self.is_on_heap else []
 
-    def element(self, subscripts: Sequence[str], trees: Sequence[Expression]) -> str:
-        """An element, given the texts of the original subscripts."""
+    def element(
+        self,
+        subscripts: Sequence[str],
+        trees: Sequence[Expression],
+        inner: InnerLoop | None = None,
+        slopes: Sequence[int] | None = None,
+    ) -> str:
+        """An element, given the texts of the original subscripts, and how they grow in an innermost loop."""
         factors = [
             f"(long long){parenthesised(text)}" if tree.type.kind == "unsigned" else parenthesised(text)
             for text, tree in zip(subscripts, trees, strict=True)
         ]
-        return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
+        if inner is None:
+            return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
+        return self.indexed(
+            [
+                inner.coordinate(replace(row, modulus=extent), factors, slopes, self.name, self.parameter)
+                if isinstance(row, Row)
+                else row.text(factors, self.parameter)
+                for row, extent in zip(self.layout.rows, self.extents, strict=True)
+            ]
+        )
 
     def indexed(self, rows: Sequence[str]) -> str:
         """An element, given its coordinates."""

@@ -15,8 +15,9 @@ from arrayfold.c.tree import (
     Variable,
     walk,
 )
-from arrayfold.codegen.address import lay_out, lay_out_table
+from arrayfold.codegen.address import Row, lay_out, lay_out_table
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
+from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, names_in
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
@@ -41,12 +42,14 @@ class FoldedRegion:
     """A program from a C file, in the order to write, with the arrays that shrink.
 
     loops  "keep" leaves the loops as they are written, "generate" writes them anew from the schedule;
-           None keeps them where the order is the one as written
+           None keeps them where the order is the one as written, and nothing is gained by new ones
+    style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
     """
 
     program: Program
     folds: tuple[StorageFold, ...]
     loops: str | None = None
+    style: Style = "fast"
 
 
 def write_c(regions: Sequence[FoldedRegion]) -> bytes:
@@ -146,14 +149,25 @@ def _region_edits(
     )
     if region.loops == "keep" and not as_written:
         raise InputError("the loops as written cannot be kept in another order")
-    if as_written and region.loops != "generate":
-        if not storages:
-            return []
+    if not as_written or region.loops == "generate":
+        return _new_loops(region, source, storages, names)
+    if not storages:
+        return []
+    if region.loops is None and region.style == "fast" and _has_modulo(storages) and not source.parallel:
         try:
-            return _kept_loops(region, source, storages)
-        except NotInText:
+            return _new_loops(region, source, storages, names)
+        except InputError:
+            # These loops must stay as they are; their subscripts say the mapping.
             pass
-    return _new_loops(region, source, storages, names)
+    try:
+        return _kept_loops(region, source, storages)
+    except NotInText:
+        return _new_loops(region, source, storages, names)
+
+
+def _has_modulo(storages: Sequence[Storage]) -> bool:
+    rows = (row for storage in storages for row in storage.layout.rows)
+    return any(isinstance(row, Row) and row.wrap != "none" for row in rows)
 
 
 def _only_sizes(region: FoldedRegion) -> dict[str, int]:
@@ -209,7 +223,7 @@ def _new_loops(
     region: FoldedRegion, source: CSource, storages: Sequence[Storage], names: Names
 ) -> list[Edit]:
     mappings = [fold.mapping for fold in region.folds]
-    new = generate_region(region.program, source, storages, mappings, names)
+    new = generate_region(region.program, source, storages, mappings, names, region.style)
     before = [
         *unused_variables(source, storages, new.iterators),
         *_size_check(region, source),

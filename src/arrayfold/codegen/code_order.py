@@ -1,0 +1,75 @@
+"""The order in which code runs the instances of a program: one after the other, except in parallel loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold._isl import maps_of
+from arrayfold.c.source import CSource, StatementSource
+from arrayfold.c.tree import Evaluate, Variable
+from arrayfold.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class CodeOrder:
+    """A schedule with a time of its own for each instance.
+
+    schedule    { S[i] -> [t] }  of the statements that are code; conditions are evaluated where they guard
+    parallel    dimensions whose loops run in parallel
+    statements  in the order of the text
+    """
+
+    schedule: isl.UnionMap
+    parallel: frozenset[int]
+    statements: tuple[str, ...]
+
+    @property
+    def depth(self) -> int:
+        """The number of dimensions."""
+        return _depth(self.schedule)
+
+    @staticmethod
+    def of(program: Program, source: CSource) -> CodeOrder:
+        """The order of a program; where instances have equal times, they run in a parallel loop."""
+        assert program.schedule is not None
+        runs = [name for name, statement in source.statements.items() if not _is_condition(statement)]
+        domain = isl.UnionSet.empty(program.context.get_space())
+        for statement in program.statements:
+            if statement.name in runs:
+                domain = domain.union(isl.UnionSet.from_set(statement.domain))
+        schedule = program.schedule.intersect_domain(domain).intersect_params(program.context)
+        steps = _depth(schedule)
+        whole = _one_at_a_time(schedule, runs)
+        return CodeOrder(whole, frozenset({*program.parallel, *range(steps + 1, _depth(whole))}), tuple(runs))
+
+
+def _is_condition(statement: StatementSource) -> bool:
+    return not isinstance(statement.node, Evaluate | Variable)
+
+
+def _depth(schedule: isl.UnionMap) -> int:
+    return max((part.dim(isl.dim_type.out) for part in maps_of(schedule)), default=0)
+
+
+def _one_at_a_time(schedule: isl.UnionMap, statements: Sequence[str]) -> isl.UnionMap:
+    """The schedule with a time of its own for each instance, as it is if that is so already.
+
+    schedule  { S[i] -> [t] }            instances at one time are in no order
+    result    { S[i] -> [t, place, i] }  the loops inside may be parallel ones
+    """
+    if schedule.is_injective():
+        return schedule
+    parts = maps_of(schedule)
+    most = max(part.dim(isl.dim_type.in_) for part in parts)
+    found = isl.UnionMap.empty(schedule.get_space())
+    for part in parts:
+        name = str(part.get_tuple_name(isl.dim_type.in_))
+        rank = part.dim(isl.dim_type.in_)
+        iterators = [f"i{k}" for k in range(rank)]
+        inner = [str(statements.index(name)), *iterators, *["0"] * (most - rank)]
+        own = isl.Map(f"{{ {name}[{', '.join(iterators)}] -> [{', '.join(inner)}] }}")
+        found = found.union(isl.UnionMap.from_map(part.flat_range_product(own)))
+    return found

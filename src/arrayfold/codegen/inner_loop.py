@@ -1,0 +1,164 @@
+"""Innermost loops without a modulo: what does not change is hoisted, what wraps splits the loop.
+
+Between two wraps an address is a fixed distance from the iterator. So the loop runs in stretches that end
+where the next address wraps; inside of a stretch every access is contiguous, and compilers vectorise it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from arrayfold.codegen.address import Row
+from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of
+from arrayfold.formula import Formula
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True)
+class _Position:
+    """An address that wraps while the loop runs.
+
+    name    the variable that holds it at the start of a stretch
+    shift   the variable that holds its distance from slope * iterator in a stretch
+    """
+
+    name: str
+    shift: str
+    start: str
+    slope: int
+    modulus: str
+
+    def prepare(self) -> list[str]:
+        """Sets it before the first stretch; where no access happens, it may come out negative."""
+        lines = [f"long long {self.name} = {self.start};"]
+        return lines if self.slope > 0 else [*lines, f"if ({self.name} < 0) {self.name} += {self.modulus};"]
+
+    def distance(self, at: str) -> str:
+        """Sets its distance from the iterator for a stretch."""
+        moved = sum_of([(1, self.name), (-self.slope, at)])
+        return f"const long long {self.shift} = {moved};"
+
+    def limit(self, at: str, stop: str) -> str:
+        """Ends the stretch where the address wraps."""
+        if self.slope == 1:
+            steps = f"{self.modulus} - {self.name}"
+        elif self.slope == -1:
+            steps = f"{self.name} + 1"
+        elif self.slope > 0:
+            steps = f"({self.modulus} - 1 - {self.name}) / {self.slope} + 1"
+        else:
+            steps = f"{self.name} / {-self.slope} + 1"
+        return f"if ({steps} < {stop} - {at}) {stop} = {at} + ({steps});"
+
+    def advance(self, at: str, stop: str) -> list[str]:
+        """Moves on to the next stretch."""
+        if self.slope == 1:
+            return [f"{self.name} += {stop} - {at};", f"if ({self.name} == {self.modulus}) {self.name} = 0;"]
+        if self.slope == -1:
+            return [f"{self.name} -= {stop} - {at};", f"if ({self.name} < 0) {self.name} += {self.modulus};"]
+        if self.slope > 0:
+            return [f"{self.name} = ({self.name} + {self.slope}LL * ({stop} - {at})) % {self.modulus};"]
+        gone = f"({self.name} - {-self.slope}LL * ({stop} - {at})) % {self.modulus}"
+        return [f"{self.name} = {gone};", f"if ({self.name} < 0) {self.name} += {self.modulus};"]
+
+
+@dataclass(eq=False)
+class InnerLoop:
+    """One innermost loop while its body is written: it collects what must be computed before.
+
+    iterator    a name that occurs nowhere else in the file
+    name        gives names like a given one that occur nowhere else; each loop may have the same ones
+    statements  those in the body, as they come
+    """
+
+    iterator: str
+    type: str
+    name: Callable[[str], str]
+    statements: set[str] = field(default_factory=set[str])
+    _fixed: dict[str, str] = field(default_factory=dict[str, str])
+    _positions: dict[str, _Position] = field(default_factory=dict[str, "_Position"])
+
+    def coordinate(
+        self, row: Row, subscripts: Sequence[str], slopes: Sequence[int] | None, array: str, name: NameText
+    ) -> str:
+        """A coordinate of an address in the body; slopes are those of the subscripts, if they are known.
+
+        The modulus of the row must be positive at all sizes: it is used even if the access never happens.
+        """
+        text = row.text(subscripts, name)
+        slope = None if row.wrap == "none" else _slope(row, slopes)
+        if slope is None:
+            return text
+        # Before the loop starts, its iterator has another name.
+        start = re.sub(rf"\b{self.iterator}\b", self._begin, text)
+        base = f"{array}_{len(self._fixed) + len(self._positions)}"
+        if slope == 0:
+            if start not in self._fixed:
+                self._fixed[start] = self.name(base)
+            return self._fixed[start]
+        if start not in self._positions:
+            modulus = parenthesised(formula_text(row.modulus, name))
+            self._positions[start] = _Position(
+                self.name(base), self.name(f"{base}_shift"), start, slope, modulus
+            )
+        return sum_of([(slope, self.iterator), (1, self._positions[start].shift)])
+
+    @property
+    def _begin(self) -> str:
+        return self.name(f"{self.iterator}_begin")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing has to be computed before the loop."""
+        return not self._fixed and not self._positions
+
+    def lines(
+        self, start: str, end: str, body: Sequence[str], pragmas: Sequence[str], longest: int | None
+    ) -> list[str]:
+        """The loop over [start, end) with everything before it, in stretches of a limited length."""
+        kind, i, begin = self.type, self.iterator, self._begin
+        fixed = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
+        if not self._positions and longest is None:
+            before = [f"const {kind} {begin} = {start};"] if any(begin in text for text in fixed) else []
+            loop = self._loop(begin if before else start, end, body, pragmas)
+            return ["{", *_indented([*before, *fixed, *loop]), "}"]
+        positions = list(self._positions.values())
+        last, stop = self.name(f"{i}_end"), self.name(f"{i}_stop")
+        before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *fixed]
+        before += [line for one in positions for line in one.prepare()]
+        inside = [f"long long {stop} = {last};"]
+        if longest is not None:
+            inside.append(f"if ({stop} - {begin} > {longest}) {stop} = {begin} + {longest};")
+        inside += [one.limit(begin, stop) for one in positions]
+        inside += [one.distance(begin) for one in positions]
+        inside += self._loop(begin, stop, body, pragmas)
+        inside += [line for one in positions for line in one.advance(begin, stop)]
+        inside += [f"{begin} = ({kind}){stop};"]
+        return ["{", *_indented([*before, f"while ({begin} < {last}) {{", *_indented(inside), "}"]), "}"]
+
+    def _loop(self, start: str, end: str, body: Sequence[str], pragmas: Sequence[str]) -> list[str]:
+        i = self.iterator
+        return [
+            *pragmas,
+            f"for ({self.type} {i} = {start}; {i} < {end}; {i}++) {{",
+            *_indented(body),
+            "}",
+        ]
+
+
+def _slope(row: Row, slopes: Sequence[int] | None) -> int | None:
+    """How the row grows with the iterator, if that is a number."""
+    if slopes is None:
+        return None
+    total = sum(
+        (entry * slope for entry, slope in zip(row.coefficients, slopes, strict=True)),
+        start=Formula.constant(0),
+    )
+    return int(total.as_number()) if total.is_constant else None
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [line if line.startswith("#") else _INDENT + line for line in lines]

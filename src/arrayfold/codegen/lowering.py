@@ -1,0 +1,273 @@
+"""The form of a mapping that makes fast code: the same cells share addresses, but in another order.
+
+Renumbering: a row may be multiplied by a unit of its modulus, which permutes the addresses. If the innermost
+loop moves a row by a, the inverse of a makes it move by 1, and the loop walks through memory.
+
+Slack: a modulus that is exact may put a write right behind a read, so that the iterations of the innermost
+loop depend on each other. A strip of further cells keeps them apart, and the strip runs as a vector loop.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import islpy as isl
+
+from arrayfold._integer import Vector
+from arrayfold._isl import maps_of, points
+from arrayfold.codegen.independence import Independence
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import ArrayfoldError
+from arrayfold.formula import Formula
+from arrayfold.mapping import FoldMapping
+from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.program import Program
+from arrayfold.verify import Proof, verify
+
+STRIP = 512
+_LARGEST_UNIT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """A mapping for code, and how many cells more than the smallest it has."""
+
+    mapping: FoldMapping
+    slack: int = 0
+
+    @property
+    def remark(self) -> str:
+        """What was traded, in words."""
+        return f"; {self.slack} more so that loops vectorise" if self.slack else ""
+
+
+def lower(
+    program: Program,
+    schedule: isl.UnionMap,
+    conflicts: Mapping[str, Conflicts],
+    mappings: Mapping[str, FoldMapping],
+    slack: int,
+) -> dict[str, Lowered]:
+    """Mappings for fast loops; each one that changes is proved again, and left as it is otherwise.
+
+    schedule   { S[i] -> [t] }  the order of the code
+    slack      cells that a modulus may grow by
+    """
+    loops = InnermostLoops.of(program, schedule)
+    lowered = {
+        name: Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
+        for name, mapping in mappings.items()
+    }
+    if slack:
+        for dimension, statements in loops.groups():
+            _relax(program, schedule, conflicts, lowered, loops, dimension, statements, slack)
+    return lowered
+
+
+# ---------------------------------------------------------------- loops
+
+
+@dataclass(frozen=True, eq=False)
+class InnermostLoops:
+    """For each statement the dimension of its innermost loop, and how that moves the cells it accesses.
+
+    moves  statement -> array -> how a cell of the array moves in one iteration, for every access
+    """
+
+    dimension: Mapping[str, int]
+    moves: Mapping[str, Mapping[str, tuple[Vector, ...]]]
+    times: Mapping[str, isl.Map]
+
+    @staticmethod
+    def of(program: Program, schedule: isl.UnionMap) -> InnermostLoops:
+        """The innermost loops of an order."""
+        times = {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(schedule)}
+        dimension: dict[str, int] = {}
+        moves: dict[str, dict[str, tuple[Vector, ...]]] = {}
+        for item in program.statements:
+            if item.name not in times:
+                continue
+            last = _last_loop(times[item.name])
+            if last is None:
+                continue
+            dimension[item.name] = last
+            found: dict[str, tuple[Vector, ...]] = {}
+            for access in item.accesses:
+                step = _step(times[item.name], access.relation, last)
+                if step is not None:
+                    found[access.array] = (*found.get(access.array, ()), step)
+            moves[item.name] = found
+        return InnermostLoops(dimension, moves, times)
+
+    def steps(self, array: str) -> list[Vector]:
+        """How innermost loops move the cells of an array, the most frequent way first."""
+        found = [step for moved in self.moves.values() for step in moved.get(array, ())]
+        return sorted(set(found), key=lambda step: (-found.count(step), step))
+
+    def groups(self) -> Iterator[tuple[int, frozenset[str]]]:
+        """Statements that are together in an innermost loop, with its dimension."""
+        waiting = list(self.dimension)
+        while waiting:
+            group = [waiting.pop(0)]
+            for name in group:
+                near = [other for other in waiting if self._are_together(name, other)]
+                group += near
+                waiting = [other for other in waiting if other not in near]
+            yield self.dimension[group[0]], frozenset(group)
+
+    def _are_together(self, one: str, other: str) -> bool:
+        dimension = self.dimension[one]
+        if self.dimension[other] != dimension:
+            return False
+        ranges = [self.times[name].range() for name in (one, other)]
+        inner = ranges[0].dim(isl.dim_type.set) - dimension - 1
+        shared = [
+            part.reset_tuple_id().project_out(isl.dim_type.set, dimension + 1, inner) for part in ranges
+        ]
+        return not shared[0].is_disjoint(shared[1])
+
+
+def _last_loop(times: isl.Map) -> int | None:
+    """The last dimension of the schedule that takes several values for fixed values of those before."""
+    for dimension in reversed(range(times.dim(isl.dim_type.out))):
+        if not _next_iteration(times, dimension).is_empty():
+            return dimension
+    return None
+
+
+def _next_iteration(times: isl.Map, dimension: int) -> isl.Map:
+    """{ S[i] -> S[j] }: j runs one iteration of a loop after i, for the same other dimensions."""
+    depth = times.dim(isl.dim_type.out)
+    first = [f"t{k}" for k in range(depth)]
+    second = [f"t{k} + 1" if k == dimension else f"t{k}" for k in range(depth)]
+    step = isl.Map(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] }}")
+    return times.apply_range(step).apply_range(times.reverse())
+
+
+def _step(times: isl.Map, access: isl.Map, dimension: int) -> Vector | None:
+    """How the accessed cell moves from one iteration to the next, if that is one vector."""
+    moved = _next_iteration(times, dimension).apply_domain(access).apply_range(access)
+    steps = moved.deltas()
+    steps = steps.project_out(isl.dim_type.param, 0, steps.dim(isl.dim_type.param))
+    if not steps.is_singleton():
+        return None
+    (step,) = points(steps)
+    return step
+
+
+# ---------------------------------------------------------------- renumbering
+
+
+def _renumbered(mapping: FoldMapping, steps: Sequence[Vector], conflicts: Conflicts) -> FoldMapping:
+    """The mapping with rows that move by one in the innermost loops, as far as that can be had."""
+    if not isinstance(mapping, StorageMapping):
+        return mapping
+    found = mapping
+    for k in range(len(mapping.moduli)):
+        for step in steps:
+            slope = _slope(found, k, step)
+            if slope == Formula.constant(0):
+                continue
+            found = _with_unit_slope(found, k, slope)
+            break
+    if found == mapping:
+        return mapping
+    try:
+        is_proved = isinstance(verify(conflicts, found), Proof)
+    except ArrayfoldError:
+        is_proved = False
+    return found if is_proved else mapping
+
+
+def _slope(mapping: StorageMapping, k: int, step: Vector) -> Formula:
+    terms = (entry * by for entry, by in zip(mapping.matrix[k], step, strict=True))
+    return sum(terms, start=Formula.constant(0))
+
+
+def _with_unit_slope(mapping: StorageMapping, k: int, slope: Formula) -> StorageMapping:
+    """Row k times the inverse of its slope modulo its modulus, where there is one for all sizes."""
+    modulus = mapping.moduli[k]
+    if not slope.is_constant or abs(int(slope.as_number())) > _LARGEST_UNIT:
+        return mapping
+    number = int(slope.as_number())
+    if number == 1:
+        return mapping
+    for turns in range(abs(number)):
+        unit = (modulus * turns + 1) * Fraction(1, number)
+        if unit.is_whole:
+            row = tuple(_reduced(entry * unit, modulus) for entry in mapping.matrix[k])
+            offset = _reduced(mapping.offset[k] * unit, modulus)
+            return replace(
+                mapping,
+                matrix=(*mapping.matrix[:k], row, *mapping.matrix[k + 1 :]),
+                offset=(*mapping.offset[:k], offset, *mapping.offset[k + 1 :]),
+            )
+    return mapping
+
+
+def _reduced(entry: Formula, modulus: Formula) -> Formula:
+    """The simplest of the formulas that differ by a few multiples of the modulus."""
+    leading = max((sum(power for _, power in monomial) for monomial, _ in modulus.terms), default=0)
+    top = [(m, c) for m, c in modulus.terms if sum(power for _, power in m) == leading]
+    guess = 0
+    if top:
+        monomial, coefficient = top[0]
+        guess = round(dict(entry.terms).get(monomial, Fraction(0)) / coefficient)
+    candidates = [entry - modulus * turns for turns in (guess - 1, guess, guess + 1)]
+    return min(candidates, key=lambda one: (_weight(one), str(one)))
+
+
+def _weight(formula: Formula) -> tuple[Fraction, Fraction]:
+    """The sizes of coefficients, those of parameters first."""
+    grown = sum((abs(c) for monomial, c in formula.terms if monomial), start=Fraction(0))
+    return grown, sum((abs(c) for monomial, c in formula.terms if not monomial), start=Fraction(0))
+
+
+# ---------------------------------------------------------------- slack
+
+
+def _relax(
+    program: Program,
+    schedule: isl.UnionMap,
+    conflicts: Mapping[str, Conflicts],
+    lowered: dict[str, Lowered],
+    loops: InnermostLoops,
+    dimension: int,
+    statements: frozenset[str],
+    slack: int,
+) -> None:
+    """Let moduli grow until the iterations of a loop are independent, if that helps; few arrays at a time."""
+
+    def is_independent(changed: Mapping[str, Lowered]) -> bool:
+        mappings = {name: one.mapping for name, one in {**lowered, **changed}.items()}
+        return Independence(program, schedule, mappings).strip(dimension, statements)[0]
+
+    if is_independent({}):
+        return
+    candidates: dict[str, Lowered] = {}
+    for name, one in lowered.items():
+        steps = [step for item in statements for step in loops.moves[item].get(name, ())]
+        relaxed = _relaxed(one.mapping, steps, slack) if steps and not one.slack else None
+        if relaxed is not None and isinstance(verify(conflicts[name], relaxed), Proof):
+            candidates[name] = Lowered(relaxed, slack)
+    for count in range(1, len(candidates) + 1):
+        for chosen in itertools.combinations(candidates, count):
+            changed = {name: candidates[name] for name in chosen}
+            if is_independent(changed):
+                lowered.update(changed)
+                return
+
+
+def _relaxed(mapping: FoldMapping, steps: Sequence[Vector], slack: int) -> StorageMapping | None:
+    """The mapping with a larger modulus in the row that the innermost loop moves, if sizes grow anyway."""
+    if not isinstance(mapping, StorageMapping):
+        return None
+    for k, modulus in enumerate(mapping.moduli):
+        moves = any(_slope(mapping, k, step) != Formula.constant(0) for step in steps)
+        if moves and not modulus.is_constant:
+            moduli = (*mapping.moduli[:k], modulus + slack, *mapping.moduli[k + 1 :])
+            return replace(mapping, moduli=moduli)
+    return None
