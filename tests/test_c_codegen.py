@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from arrayfold._budget import Budget
-from arrayfold.codegen import write_c
+from arrayfold.codegen import Style, write_c
 from arrayfold.errors import InputError, NotAffine
 from arrayfold.fold import FoldResult, fold
 from arrayfold.frontends.c import read_c
@@ -46,6 +46,7 @@ def folded(
     temporary: Sequence[str] = (),
     order: Mapping[str, Any] | None = None,
     arguments: Sequence[str] = (),
+    style: Style = "readable",
 ) -> tuple[list[FoldResult], bytes]:
     """The regions of a file, and the file with all of them folded."""
     results: list[FoldResult] = []
@@ -55,7 +56,8 @@ def folded(
         if order:
             program = reorder(program, budget=Budget(10), **order)
         results.append(fold(program, budget=Budget(10)))
-    regions = [result.region(None if order else loops) for result in results]  # type: ignore[arg-type]
+    kept = None if order else loops
+    regions = [result.region(kept, style) for result in results]  # type: ignore[arg-type]
     return results, write_c(regions)
 
 
@@ -88,6 +90,12 @@ def check(
         read_c("kernel.c", out, arguments)
     report = run_both(results[0], out, params=sizes, sanitize=sanitize)
     assert report.is_equal, f"{report}\n{shown}"
+    if loops != "keep":
+        _, fast = folded(data, loops, temporary, order, arguments, "fast")
+        shown = fast.decode("utf-8", "replace")
+        assert not complaints(fast, arguments) - complaints(data, arguments), shown
+        report = run_both(results[0], fast, params=sizes, sanitize=True)
+        assert report.is_equal, f"{report}\n{shown}"
     return out
 
 

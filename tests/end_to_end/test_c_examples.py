@@ -12,7 +12,7 @@ from arrayfold import fold, read_all, reorder
 from arrayfold._budget import Budget
 from arrayfold._isl import smallest_parameters
 from arrayfold.c.source import CSource
-from arrayfold.codegen import write_c
+from arrayfold.codegen import Style, write_c
 from arrayfold.errors import InputError
 from arrayfold.fold import FoldResult
 from arrayfold.program import Program
@@ -61,8 +61,8 @@ def source_of(result: FoldResult) -> CSource:
     return result.problem.source
 
 
-def code_of(results: list[FoldResult], loops: str | None = None) -> bytes:
-    return write_c([result.region(loops) for result in results])  # type: ignore[arg-type]
+def code_of(results: list[FoldResult], loops: str | None = None, style: Style = "readable") -> bytes:
+    return write_c([result.region(loops, style) for result in results])  # type: ignore[arg-type]
 
 
 def compile_without_warnings(code: bytes, tmp_path: Path) -> None:
@@ -101,16 +101,20 @@ def test_kept_loops(path: Path, tmp_path: Path) -> None:
         assert run_both(result, code, params=least).is_equal
 
 
+@pytest.mark.parametrize("style", ["fast", "readable"])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_generated_loops(path: Path, tmp_path: Path) -> None:
+def test_generated_loops(path: Path, style: Style, tmp_path: Path) -> None:
     results = folded(path)
     if any(source_of(result).has_tasks for result in results):
         with pytest.raises(InputError, match="must stay as they are written"):
             code_of(results, "generate")
         return
-    code = code_of(results, "generate")
+    code = code_of(results, "generate", style)
     compile_without_warnings(code, tmp_path)
     assert_equal_runs(results, code, sanitize=True)
+    for result in results:
+        assert isinstance(result.problem, Program)
+        assert run_both(result, code, params=smallest_parameters(result.problem.context)).is_equal
 
 
 @pytest.mark.parametrize(

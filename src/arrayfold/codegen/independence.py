@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import islpy as isl
 
+from arrayfold._budget import Budget
 from arrayfold._isl import maps_of
 from arrayfold.c.tree import Variable
 from arrayfold.conflicts import conflicts_from_pairs
@@ -21,7 +23,8 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
-_STRIPS = (None, 512, 64, 16)
+_STRIPS = (None, 64, 16)
+_SECONDS = 4.0
 
 
 @dataclass(eq=False)
@@ -35,6 +38,7 @@ class Independence:
     program: Program
     schedule: isl.UnionMap
     mappings: Mapping[str, FoldMapping]
+    _budget: Budget = field(default_factory=lambda: Budget(_SECONDS))
     _known: dict[tuple[int, frozenset[str]], tuple[bool, int | None]] = field(
         default_factory=dict[tuple[int, frozenset[str]], tuple[bool, "int | None"]]
     )
@@ -50,23 +54,36 @@ class Independence:
         source = self.program.source
         if source is None or source.impure is not None or source.may_alias is not None:
             return False, None
-        for length in _STRIPS:
-            try:
-                if self._is_independent(dimension, statements, length):
-                    return True, length
-            except (ArrayfoldError, isl.Error):
-                return False, None
+        try:
+            with self._budget.limit("the independence of iterations"):
+                for length in _STRIPS:
+                    if self._is_independent(dimension, statements, length):
+                        return True, length
+        except (ArrayfoldError, isl.Error):
+            pass
         return False, None
 
     def _is_independent(self, dimension: int, statements: frozenset[str], length: int | None) -> bool:
         times = self._times(statements)
         together = _later_iterations(times, dimension, length)
-        backwards = _later_iterations(times, dimension, length, backwards=True)
+        backwards = _later_iterations(times, dimension, length, self._body_order(statements))
         return all(
             self._is_harmless(name, pairs)
             for name in self._in_memory(statements)
             for pairs in self._dangers(name, statements, together, backwards)
         )
+
+    def _body_order(self, statements: frozenset[str]) -> Literal["<", "<="]:
+        """Which places in the body a write must not have, seen from a read: before, or before or the same.
+
+        A statement with one write loads its operands before; one with several may not.
+        """
+        several = any(
+            sum(access.is_write for access in item.accesses) > 1
+            for item in self.program.statements
+            if item.name in statements
+        )
+        return "<=" if several else "<"
 
     def _times(self, statements: frozenset[str]) -> isl.UnionMap:
         found = isl.UnionMap.empty(self.schedule.get_space())
@@ -132,9 +149,12 @@ def _is_local_scalar(variable: Variable | None) -> bool:
 
 
 def _later_iterations(
-    times: isl.UnionMap, dimension: int, length: int | None, *, backwards: bool = False
+    times: isl.UnionMap, dimension: int, length: int | None, place: Literal["<", "<="] | None = None
 ) -> isl.UnionMap:
-    """{ S[i] -> T[j] }: T runs in a later iteration of the same loop, and stands before S if backwards."""
+    """{ S[i] -> T[j] }: T runs in a later iteration of the same loop.
+
+    place  only where T stands before S in the body, or before it or at the same place
+    """
     depth = max(part.dim(isl.dim_type.out) for part in maps_of(times))
     first, second = ([f"{letter}{k}" for k in range(depth)] for letter in "st")
     outside = [f"{first[k]} = {second[k]}" for k in range(dimension)]
@@ -142,17 +162,19 @@ def _later_iterations(
     if length is not None:
         most = f"{second[dimension]} < {first[dimension]} + {length}"
     conditions = [*outside, least, *filter(None, [most])]
-    if backwards:
-        conditions.append(_precedes(second[dimension + 1 :], first[dimension + 1 :]))
+    if place is not None:
+        conditions.append(_precedes(second[dimension + 1 :], first[dimension + 1 :], place))
     where = " and ".join(conditions)
     later = isl.UnionMap(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] : {where} }}")
     return times.apply_range(later).apply_range(times.reverse())
 
 
-def _precedes(first: Sequence[str], second: Sequence[str]) -> str:
-    """The first tuple is lexicographically smaller."""
+def _precedes(first: Sequence[str], second: Sequence[str], relation: Literal["<", "<="]) -> str:
+    """The first tuple is lexicographically smaller, or equal."""
     cases = [
         " and ".join([*(f"{first[j]} = {second[j]}" for j in range(k)), f"{first[k]} < {second[k]}"])
         for k in range(len(first))
     ]
+    if relation == "<=":
+        cases.append(" and ".join(f"{a} = {b}" for a, b in zip(first, second, strict=True)) or "true")
     return f"({' or '.join(cases)})" if cases else "false"

@@ -11,24 +11,28 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import islpy as isl
 
+from arrayfold._budget import Budget
 from arrayfold._integer import Vector
-from arrayfold._isl import maps_of, points
+from arrayfold._isl import coordinate, maps_of
 from arrayfold.codegen.independence import Independence
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError
+from arrayfold.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.formula import Formula
 from arrayfold.mapping import FoldMapping
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
-STRIP = 512
+STRIP = 64
 _LARGEST_UNIT = 64
+_SECONDS = 4.0
+_MOST_RELAXED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +60,13 @@ def lower(
     schedule   { S[i] -> [t] }  the order of the code
     slack      cells that a modulus may grow by
     """
-    loops = InnermostLoops.of(program, schedule)
-    lowered = {
-        name: Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
-        for name, mapping in mappings.items()
-    }
-    if slack:
-        for dimension, statements in loops.groups():
-            _relax(program, schedule, conflicts, lowered, loops, dimension, statements, slack)
+    lowered = {name: Lowered(mapping) for name, mapping in mappings.items()}
+    budget = Budget(_SECONDS)
+    with suppress(BudgetExceeded), budget.limit("the form of mappings"):
+        loops = InnermostLoops.of(program, schedule)
+        for name, mapping in mappings.items():
+            lowered[name] = Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
+        _add_slack(program, schedule, conflicts, lowered, loops, slack)
     return lowered
 
 
@@ -90,13 +93,13 @@ class InnermostLoops:
         for item in program.statements:
             if item.name not in times:
                 continue
-            last = _last_loop(times[item.name])
-            if last is None:
+            innermost = _last_loop(times[item.name])
+            if innermost is None:
                 continue
-            dimension[item.name] = last
+            dimension[item.name], move = innermost
             found: dict[str, tuple[Vector, ...]] = {}
             for access in item.accesses:
-                step = _step(times[item.name], access.relation, last)
+                step = _moved(access.relation, move)
                 if step is not None:
                     found[access.array] = (*found.get(access.array, ()), step)
             moves[item.name] = found
@@ -130,11 +133,21 @@ class InnermostLoops:
         return not shared[0].is_disjoint(shared[1])
 
 
-def _last_loop(times: isl.Map) -> int | None:
-    """The last dimension of the schedule that takes several values for fixed values of those before."""
+def _last_loop(times: isl.Map) -> tuple[int, Vector] | None:
+    """The innermost loop of a statement and how its iterators move in it, if that is one vector.
+
+    It is the last dimension that takes several values for fixed values of the others.
+    """
     for dimension in reversed(range(times.dim(isl.dim_type.out))):
-        if not _next_iteration(times, dimension).is_empty():
-            return dimension
+        steps = _next_iteration(times, dimension).deltas()
+        if not steps.is_empty():
+            step = steps.sample_point()
+            only = isl.Set.from_point(step).reset_tuple_id()
+            only = only.project_out(isl.dim_type.param, 0, only.dim(isl.dim_type.param))
+            if not steps.reset_tuple_id().is_subset(only):
+                return None
+            count = steps.dim(isl.dim_type.set)
+            return dimension, tuple(coordinate(step, isl.dim_type.set, k) for k in range(count))
     return None
 
 
@@ -147,15 +160,26 @@ def _next_iteration(times: isl.Map, dimension: int) -> isl.Map:
     return times.apply_range(step).apply_range(times.reverse())
 
 
-def _step(times: isl.Map, access: isl.Map, dimension: int) -> Vector | None:
-    """How the accessed cell moves from one iteration to the next, if that is one vector."""
-    moved = _next_iteration(times, dimension).apply_domain(access).apply_range(access)
-    steps = moved.deltas()
-    steps = steps.project_out(isl.dim_type.param, 0, steps.dim(isl.dim_type.param))
-    if not steps.is_singleton():
+def _moved(access: isl.Map, step: Vector) -> Vector | None:
+    """How the accessed cell moves if the iterators move by a step, if that is one vector."""
+    if not access.is_single_valued():
         return None
-    (step,) = points(steps)
-    return step
+    form = access.as_pw_multi_aff()
+    entries: list[int] = []
+    for k in range(access.dim(isl.dim_type.out)):
+        slopes = {_slope_along(aff, step) for _, aff in form.get_at(k).get_pieces()}
+        slope = slopes.pop() if len(slopes) == 1 else None
+        if slope is None:
+            return None
+        entries.append(slope)
+    return tuple(entries)
+
+
+def _slope_along(form: isl.Aff, step: Vector) -> int | None:
+    if form.dim(isl.dim_type.div):
+        return None
+    slopes = [form.get_coefficient_val(isl.dim_type.in_, k).to_python() for k in range(len(step))]
+    return sum(by * slope for by, slope in zip(step, slopes, strict=True))
 
 
 # ---------------------------------------------------------------- renumbering
@@ -229,36 +253,38 @@ def _weight(formula: Formula) -> tuple[Fraction, Fraction]:
 # ---------------------------------------------------------------- slack
 
 
-def _relax(
+def _add_slack(
     program: Program,
     schedule: isl.UnionMap,
     conflicts: Mapping[str, Conflicts],
     lowered: dict[str, Lowered],
     loops: InnermostLoops,
-    dimension: int,
-    statements: frozenset[str],
     slack: int,
 ) -> None:
-    """Let moduli grow until the iterations of a loop are independent, if that helps; few arrays at a time."""
+    """Let moduli grow until the iterations of innermost loops are independent, where that helps."""
+    for dimension, statements in loops.groups() if slack else ():
 
-    def is_independent(changed: Mapping[str, Lowered]) -> bool:
-        mappings = {name: one.mapping for name, one in {**lowered, **changed}.items()}
-        return Independence(program, schedule, mappings).strip(dimension, statements)[0]
+        def is_independent(changed: Mapping[str, Lowered]) -> bool:
+            mappings = {name: one.mapping for name, one in {**lowered, **changed}.items()}
+            known = Independence(program, schedule, mappings)
+            return known.strip(dimension, statements)[0]  # noqa: B023  asked in the same round
 
-    if is_independent({}):
-        return
-    candidates: dict[str, Lowered] = {}
-    for name, one in lowered.items():
-        steps = [step for item in statements for step in loops.moves[item].get(name, ())]
-        relaxed = _relaxed(one.mapping, steps, slack) if steps and not one.slack else None
-        if relaxed is not None and isinstance(verify(conflicts[name], relaxed), Proof):
-            candidates[name] = Lowered(relaxed, slack)
-    for count in range(1, len(candidates) + 1):
-        for chosen in itertools.combinations(candidates, count):
-            changed = {name: candidates[name] for name in chosen}
-            if is_independent(changed):
-                lowered.update(changed)
-                return
+        if is_independent({}):
+            continue
+        candidates: dict[str, Lowered] = {}
+        for name, one in lowered.items():
+            steps = [step for item in statements for step in loops.moves[item].get(name, ())]
+            relaxed = _relaxed(one.mapping, steps, slack) if steps and not one.slack else None
+            if relaxed is not None and isinstance(verify(conflicts[name], relaxed), Proof):
+                candidates[name] = Lowered(relaxed, slack)
+        subsets = (
+            {name: candidates[name] for name in chosen}
+            for count in range(1, min(len(candidates), _MOST_RELAXED) + 1)
+            for chosen in itertools.combinations(candidates, count)
+        )
+        for changed in filter(is_independent, subsets):
+            lowered.update(changed)
+            break
 
 
 def _relaxed(mapping: FoldMapping, steps: Sequence[Vector], slack: int) -> StorageMapping | None:

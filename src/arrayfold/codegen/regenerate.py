@@ -36,11 +36,13 @@ class GeneratedRegion:
     declarations  what must stand before it
     lines         the region itself
     iterators     variables outside it that it does not use any more
+    is_affine     it could be analysed again
     """
 
     declarations: list[str]
     lines: list[str]
     iterators: list[Variable]
+    is_affine: bool
 
 
 def generate_region(
@@ -83,7 +85,7 @@ def generate_region(
         for variable in dict.fromkeys(iterators)
         if variable.storage == "local" and not source.region.holds(variable.span.start)
     ]
-    return GeneratedRegion(declarations, lines, outside)
+    return GeneratedRegion(declarations, lines, outside, style == "readable")
 
 
 def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[FoldMapping]) -> None:

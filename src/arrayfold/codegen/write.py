@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arrayfold.c.lexer import end_of_statement, identifiers
 from arrayfold.c.source import CSource, CText
@@ -162,7 +162,8 @@ def _region_edits(
     try:
         return _kept_loops(region, source, storages)
     except NotInText:
-        return _new_loops(region, source, storages, names)
+        plain = replace(region, style="readable") if region.loops == "keep" else region
+        return _new_loops(plain, source, storages, names)
 
 
 def _has_modulo(storages: Sequence[Storage]) -> bool:
@@ -231,6 +232,13 @@ def _new_loops(
         *new.declarations,
     ]
     after = [line for storage in storages for line in storage.release()]
+    if not new.is_affine:
+        # The pragmas around the region say that it is a sequence of affine loops.
+        everything = _block(source, [*before, *new.lines, *after])
+        return [
+            Edit(source.region.before, source.region.after, everything),
+            *_removals(source, storages, inside=False),
+        ]
     return [
         Edit(source.region.before, source.region.before, _block(source, before)),
         Edit(source.region.start, source.region.end, _block(source, new.lines)),
