@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 
@@ -68,8 +68,17 @@ def default_sizes(program: Program, params: Mapping[str, int]) -> dict[str, int]
     return {name: found[name] for name in program.parameters}
 
 
-def driver_text(file: str, program: Program, sizes: Mapping[str, int], seed: int) -> str:
-    """A main program that calls the function of a region once and prints all that is needed afterwards."""
+def driver_text(
+    file: str,
+    program: Program,
+    sizes: Mapping[str, int],
+    seed: int,
+    call_with: Callable[[str], Sequence[str]] = lambda call: [call],
+) -> str:
+    """A main program that calls the function of a region and prints all that is needed afterwards.
+
+    call_with  the lines that call it, given the call as a statement; one call if nothing is said
+    """
     source = program.source
     assert source is not None
     function = source.region.function
@@ -103,7 +112,7 @@ def driver_text(file: str, program: Program, sizes: Mapping[str, int], seed: int
         "int main(void)",
         "{",
         *(f"  {line}" for line in setup),
-        f"  {call};",
+        *(f"  {line}" for line in call_with(f"{call};")),
         *(f"  {line}" for line in dump),
         "  arrayfold_print_peak();",
         "  return 0;",

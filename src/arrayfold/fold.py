@@ -131,8 +131,8 @@ class FoldResult:
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
             conflicts = {array.name: array.conflicts for array in shrinking}
-            schedule = CodeOrder.of(program, program.source).schedule
-            forms = lower(program, schedule, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
+            order = CodeOrder.of(program, program.source)
+            forms = lower(program, order, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)

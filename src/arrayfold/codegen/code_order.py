@@ -12,6 +12,8 @@ from arrayfold.c.source import CSource, StatementSource
 from arrayfold.c.tree import Evaluate, Variable
 from arrayfold.program import Program
 
+_MOST_COPIES = 32
+
 
 @dataclass(frozen=True, eq=False)
 class CodeOrder:
@@ -31,6 +33,33 @@ class CodeOrder:
         """The number of dimensions."""
         return _depth(self.schedule)
 
+    def unrolled(self) -> dict[str, frozenset[int]]:
+        """Statement -> dimensions of short loops of a fixed length; those around become innermost."""
+        found: dict[str, frozenset[int]] = {}
+        for part in maps_of(self.schedule):
+            times = part.range()
+            lengths = [_fixed_length(times, d) for d in range(times.dim(isl.dim_type.set))]
+            loops = [d for d, length in enumerate(lengths) if length != 1]
+            copies, short = 1, set[int]()
+            for d in reversed(loops[1:]):
+                copies *= lengths[d] or _MOST_COPIES + 1
+                if copies > _MOST_COPIES or d in self.parallel:
+                    break
+                short.add(d)
+            found[str(part.get_tuple_name(isl.dim_type.in_))] = frozenset(short)
+        return found
+
+    def options(self) -> isl.UnionMap:
+        """{ [t] -> unroll[d] }: the same for isl."""
+        options = isl.UnionMap.empty(self.schedule.get_space())
+        short = self.unrolled()
+        for part in maps_of(self.schedule):
+            names = ", ".join(f"t{k}" for k in range(part.dim(isl.dim_type.out)))
+            for d in short[str(part.get_tuple_name(isl.dim_type.in_))]:
+                kind = isl.Map(f"{{ [{names}] -> unroll[{d}] }}").intersect_domain(part.range())
+                options = options.union(isl.UnionMap.from_map(kind))
+        return options
+
     @staticmethod
     def of(program: Program, source: CSource) -> CodeOrder:
         """The order of a program; where instances have equal times, they run in a parallel loop."""
@@ -44,6 +73,17 @@ class CodeOrder:
         steps = _depth(schedule)
         whole = _one_at_a_time(schedule, runs)
         return CodeOrder(whole, frozenset({*program.parallel, *range(steps + 1, _depth(whole))}), tuple(runs))
+
+
+def _fixed_length(times: isl.Set, dimension: int) -> int | None:
+    """The most values that a dimension takes for fixed values of those before, if that is a small number."""
+    depth = times.dim(isl.dim_type.set)
+    outer = times.project_out(isl.dim_type.set, dimension + 1, depth - dimension - 1)
+    names = [f"t{k}" for k in range(dimension)]
+    same = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : a <= b }}")
+    apart = same.intersect_domain(outer).intersect_range(outer).deltas()
+    most = apart.dim_max_val(dimension)
+    return most.to_python() + 1 if most.is_int() and most.to_python() < _MOST_COPIES else None
 
 
 def _is_condition(statement: StatementSource) -> bool:

@@ -139,8 +139,9 @@ class Independence:
         mapping = self.mappings.get(name)
         if mapping is None:
             return True
+        cells = relation.domain().union(relation.range())
         array = self.program.array(name)
-        conflicts = conflicts_from_pairs(array, self.program.context, array.cells, relation, None)
+        conflicts = conflicts_from_pairs(array, self.program.context, cells, relation, None)
         return isinstance(verify(conflicts, mapping), Proof)
 
 

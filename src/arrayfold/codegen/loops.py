@@ -55,6 +55,7 @@ class LoopStyle:
     type        the type of iterators
     parallel    dimensions of the schedule that get an OpenMP pragma
     parameters  name in the model -> C text
+    options     { [t] -> unroll[d] }  for isl
     name        new names, where innermost loops are to be free of modulo
     strips      whether iterations of an innermost loop are independent, given its dimension and statements,
                 and of how many in a row
@@ -64,6 +65,7 @@ class LoopStyle:
     type: str
     parallel: frozenset[int]
     parameters: Mapping[str, str]
+    options: isl.UnionMap
     name: Callable[[str], str] | None = None
     strips: Strips = lambda _dimension, _statements: (False, None)
 
@@ -81,6 +83,7 @@ def loop_lines(
     for name in style.iterators:
         names = names.add(isl.Id(name))
     build = build.set_iterators(names)
+    build = build.set_options(style.options)
     tree = build.node_from_schedule_map(schedule)
     return list(_Printer(style, statement).node(tree))
 

@@ -20,6 +20,7 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector
 from arrayfold._isl import coordinate, maps_of
+from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.independence import Independence
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded
@@ -50,23 +51,22 @@ class Lowered:
 
 def lower(
     program: Program,
-    schedule: isl.UnionMap,
+    order: CodeOrder,
     conflicts: Mapping[str, Conflicts],
     mappings: Mapping[str, FoldMapping],
     slack: int,
 ) -> dict[str, Lowered]:
     """Mappings for fast loops; each one that changes is proved again, and left as it is otherwise.
 
-    schedule   { S[i] -> [t] }  the order of the code
     slack      cells that a modulus may grow by
     """
     lowered = {name: Lowered(mapping) for name, mapping in mappings.items()}
     budget = Budget(_SECONDS)
     with suppress(BudgetExceeded), budget.limit("the form of mappings"):
-        loops = InnermostLoops.of(program, schedule)
+        loops = InnermostLoops.of(program, order)
         for name, mapping in mappings.items():
             lowered[name] = Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
-        _add_slack(program, schedule, conflicts, lowered, loops, slack)
+        _add_slack(program, order.schedule, conflicts, lowered, loops, slack)
     return lowered
 
 
@@ -85,15 +85,16 @@ class InnermostLoops:
     times: Mapping[str, isl.Map]
 
     @staticmethod
-    def of(program: Program, schedule: isl.UnionMap) -> InnermostLoops:
+    def of(program: Program, order: CodeOrder) -> InnermostLoops:
         """The innermost loops of an order."""
-        times = {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(schedule)}
+        times = {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(order.schedule)}
+        short = order.unrolled()
         dimension: dict[str, int] = {}
         moves: dict[str, dict[str, tuple[Vector, ...]]] = {}
         for item in program.statements:
             if item.name not in times:
                 continue
-            innermost = _last_loop(times[item.name])
+            innermost = _last_loop(times[item.name], short[item.name])
             if innermost is None:
                 continue
             dimension[item.name], move = innermost
@@ -133,12 +134,12 @@ class InnermostLoops:
         return not shared[0].is_disjoint(shared[1])
 
 
-def _last_loop(times: isl.Map) -> tuple[int, Vector] | None:
+def _last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] | None:
     """The innermost loop of a statement and how its iterators move in it, if that is one vector.
 
-    It is the last dimension that takes several values for fixed values of the others.
+    It is the last dimension that takes several values for fixed values of the others, and is not unrolled.
     """
-    for dimension in reversed(range(times.dim(isl.dim_type.out))):
+    for dimension in reversed([d for d in range(times.dim(isl.dim_type.out)) if d not in unrolled]):
         steps = _next_iteration(times, dimension).deltas()
         if not steps.is_empty():
             step = steps.sample_point()

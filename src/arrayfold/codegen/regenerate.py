@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import islpy as isl
+
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import CSource, StatementSource, loop_variable
 from arrayfold.c.tree import Declare, Evaluate, Expression, For, Reference, Variable, walk
@@ -66,6 +68,7 @@ def generate_region(
         "long long" if is_wide else "int",
         order.parallel,
         {name: to_text(name) for name in source.parameters},
+        order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space()),
     )
     if style == "fast":
         known = Independence(program, order.schedule, {mapping.array: mapping for mapping in mappings})

@@ -1,0 +1,361 @@
+"""Speed of folded code: the programs of BBC16 Table II and Jacobi iterations, each from one C file.
+
+    python benchmarks/folded_code.py [--scale 1.0] [--runs 5] [--json FILE] [--figure FILE] [PROGRAM ...]
+
+Four programs each: unfolded, folded by successive modulo, the smallest mapping with its modulo in subscripts
+(naive), and the same mapping as arrayfold writes it. All are compiled with -O3 -march=native and run in turns,
+one thread. A ratio is the time of the named baseline divided by that of the program, so more is faster; times are
+medians of the runs, and the spread is that of the ratios. Outputs must be equal bit for bit. --scale shrinks or
+grows the sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from arrayfold import fold, read, reorder
+from arrayfold._budget import Budget
+from arrayfold.driver import driver_text
+from arrayfold.fold import FoldResult
+from arrayfold.frontends import apply_options
+from arrayfold.program import Program
+from arrayfold.runner import find_compiler
+
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
+_REPEAT = 3
+_SEED = 12345
+
+_TIMING = """
+#include <stdint.h>
+#include <stddef.h>
+#include <time.h>
+static uint64_t bench_state = 1469598103934665603ULL;
+static void bench_hash(const void *data, size_t bytes)
+{
+  const uint32_t *words = data;
+  for (size_t k = 0; k < bytes / 4; k++)
+    bench_state = (bench_state ^ words[k]) * 1099511628211ULL;
+}
+static double bench_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A program to measure.
+
+    order     another order for the folded programs, as arguments of `reorder`
+    baseline  the program that ratios refer to
+    by_hand   the ratio that the fastest version written by hand had to that baseline
+    """
+
+    name: str
+    file: str
+    sizes: Mapping[str, int]
+    baseline: str
+    by_hand: float
+    order: Mapping[str, object] = field(default_factory=dict[str, object])
+    context: str = ""
+    scaled: Sequence[str] = ("N",)
+
+
+_ROWS = "; ".join(
+    f"S_{k}[y, x] -> [{time}]" for k, time in enumerate(("y, 0, x", "y, 1, x", "y, 2, x", "y, 3, x"))
+)
+KERNELS = (
+    Kernel("blur", "benchmarks/kernels/blur.c", {"N": 8192}, "successive-modulo", 1.15),
+    Kernel("blur", "benchmarks/kernels/blur.c", {"N": 8192}, "unfolded", 1.65),
+    Kernel("jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 4000, "T": 20000}, "successive-modulo", 1.9),
+    Kernel("jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 200_000, "T": 400}, "successive-modulo", 2.9),
+    Kernel("jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 16_000_000, "T": 10}, "successive-modulo", 2.1),
+    Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 400, "T": 200}, "successive-modulo", 1.6),
+    Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 2000, "T": 20}, "successive-modulo", 1.9),
+    Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 6000, "T": 6}, "successive-modulo", 1.5),
+    Kernel(
+        "lbm-d2q9",
+        "benchmarks/kernels/lbm-d2q9.c",
+        {"N": 1024, "T": 10},
+        "successive-modulo",
+        1.6,
+        context="N >= 4 and T >= 1",
+    ),
+    Kernel(
+        "unsharp",
+        "examples/unsharp.c",
+        {"H": 4096, "W": 4096},
+        "unfolded",
+        3.9,
+        {"schedule": _ROWS},
+        scaled=("H", "W"),
+    ),
+    Kernel("harris", "examples/harris.c", {"N": 4096}, "unfolded", 4.7),
+)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One program: how it is called, its code, and the bytes of its temporaries."""
+
+    label: str
+    code: bytes
+    temporaries: int
+
+
+@dataclass
+class Measured:
+    """Times of one run each in seconds, what the outputs hash to, and the peak of memory."""
+
+    times: list[float] = field(default_factory=list[float])
+    hashes: set[str] = field(default_factory=set[str])
+    peak: int = 0
+
+    @property
+    def median(self) -> float:
+        """The median time."""
+        return statistics.median(self.times)
+
+
+def versions_of(kernel: Kernel, program: Program, sizes: Mapping[str, int]) -> list[Version]:
+    """The four programs of a kernel."""
+    source = program.source
+    assert source is not None
+    ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program  # type: ignore[arg-type]
+    smallest = fold(ordered, budget=Budget(120))
+    modulo = fold(ordered, method="successive-modulo", budget=Budget(120))
+    unfolded = sum(_bytes(array.original_size.at(sizes), program, array.name) for array in smallest)
+
+    def version(label: str, result: FoldResult, style: str) -> Version:
+        region = result.region(None, style)  # type: ignore[arg-type]
+        used = sum(_bytes(item.mapping.size.at(sizes), program, item.mapping.array) for item in region.folds)
+        return Version(label, result.to_c(style=style).encode("utf-8", "surrogateescape"), used)  # type: ignore[arg-type]
+
+    return [
+        Version("unfolded", source.text.data, unfolded),
+        version("successive-modulo", modulo, "readable"),
+        version("naive", smallest, "readable"),
+        version("arrayfold", smallest, "fast"),
+    ]
+
+
+def _bytes(cells: int, program: Program, array: str) -> int:
+    assert program.source is not None
+    return cells * max(1, program.source.variables[array].element.bits // 8)
+
+
+def build(folder: Path, version: Version, program: Program, sizes: Mapping[str, int]) -> tuple[Path, int]:
+    """The executable of a version, and how many of its loops the compiler says it vectorised."""
+    kernel = folder / f"{version.label}.c"
+    kernel.write_bytes(version.code)
+    driver = folder / f"{version.label}-driver.c"
+    text = driver_text(str(kernel), program, sizes, _SEED, _timed)
+    text = text.replace(
+        "static unsigned long long arrayfold_state",
+        f"{_TIMING}\nstatic unsigned long long arrayfold_state",
+        1,
+    )
+    text = re.sub(r"\bfwrite\((\w+), (sizeof \S+), (\w+), stdout\)", r"bench_hash(\1, \2 * \3)", text)
+    text = text.replace(
+        "  arrayfold_print_peak();",
+        '  printf("%016llx\\n", (unsigned long long)bench_state);\n  arrayfold_print_peak();',
+    )
+    driver.write_text(text)
+    assert program.source is not None
+    home = Path(program.source.text.file).resolve().parent
+    executable = folder / version.label
+    command = [
+        str(find_compiler()),
+        *FLAGS,
+        "-fopt-info-vec",
+        f"-iquote{home}",
+        str(driver),
+        "-o",
+        str(executable),
+        "-lm",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = {
+        line.split(": ")[0]
+        for line in done.stderr.splitlines()
+        if "loop vectorized" in line and kernel.name in line
+    }
+    return executable, len(lines)
+
+
+def _timed(call: str) -> list[str]:
+    """One call to warm up, then the best of a few."""
+    return [
+        "double bench_best = 1e30;",
+        f"for (int bench_k = 0; bench_k <= {_REPEAT}; bench_k++) {{",
+        "  const double bench_start = bench_now();",
+        f"  {call}",
+        "  const double bench_time = bench_now() - bench_start;",
+        "  if (bench_k && bench_time < bench_best) bench_best = bench_time;",
+        "}",
+        'printf("%.9g\\n", bench_best);',
+    ]
+
+
+def run(executable: Path, into: Measured) -> None:
+    """Run once and keep what it prints."""
+
+    def unlimited() -> None:
+        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
+
+    done = subprocess.run([str(executable)], capture_output=True, text=True, check=True, preexec_fn=unlimited)
+    seconds, value = done.stdout.split()
+    into.times.append(float(seconds))
+    into.hashes.add(value)
+    peaks = re.findall(r"arrayfold-peak\s+(\d+)", done.stderr)
+    into.peak = max([into.peak, *map(int, peaks)])
+
+
+def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, object]:
+    """All versions of a kernel, in turns."""
+    problem = read(kernel.file)
+    if kernel.context:
+        problem = apply_options(problem, context=kernel.context)
+    assert isinstance(problem, Program)
+    sizes = {
+        name: max(64, round(value * scale)) if name in kernel.scaled else value
+        for name, value in kernel.sizes.items()
+    }
+    versions = versions_of(kernel, problem, sizes)
+    found = {version.label: Measured() for version in versions}
+    vectorised: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder:
+        built = {}
+        for version in versions:
+            built[version.label], vectorised[version.label] = build(Path(folder), version, problem, sizes)
+        for _ in range(runs):
+            for label, executable in built.items():
+                run(executable, found[label])
+    hashes = set().union(*(one.hashes for one in found.values()))
+    base = found[kernel.baseline]
+    ratios = {
+        label: sorted(b / t for b, t in zip(base.times, one.times, strict=True))
+        for label, one in found.items()
+    }
+    return {
+        "program": kernel.name,
+        "sizes": sizes,
+        "baseline": kernel.baseline,
+        "equal": len(hashes) == 1,
+        "by_hand": kernel.by_hand,
+        "milliseconds": {label: 1e3 * one.median for label, one in found.items()},
+        "ratio": {label: base.median / one.median for label, one in found.items()},
+        "spread": {label: [values[0], values[-1]] for label, values in ratios.items()},
+        "bytes": {version.label: version.temporaries for version in versions},
+        "peak_kib": {label: one.peak for label, one in found.items()},
+        "vectorised_loops": vectorised,
+        "lines": {version.label: version.code.count(b"\n") for version in versions},
+    }
+
+
+def table_of(rows: Sequence[Mapping[str, object]]) -> Table:
+    """The table that goes with the numbers."""
+    table = Table(box=None)
+    for title in (
+        "program",
+        "sizes",
+        "baseline",
+        "ms",
+        "naive",
+        "successive",
+        "arrayfold",
+        "spread",
+        "by hand",
+        "bytes",
+    ):
+        table.add_column(title, justify="left" if title in ("program", "sizes", "baseline") else "right")
+    for row in rows:
+        ratio, spread, used = row["ratio"], row["spread"], row["bytes"]
+        assert isinstance(ratio, dict)
+        assert isinstance(spread, dict)
+        assert isinstance(used, dict)
+        base = str(row["baseline"])
+        milliseconds = row["milliseconds"]
+        sizes = row["sizes"]
+        assert isinstance(milliseconds, dict)
+        assert isinstance(sizes, dict)
+        low, high = spread["arrayfold"]
+        table.add_row(
+            str(row["program"]) + ("" if row["equal"] else " (outputs differ)"),
+            " ".join(f"{name}={value}" for name, value in sizes.items()),
+            base,
+            f"{milliseconds[base]:.1f}",
+            f"{ratio['naive']:.2f}",
+            f"{ratio['successive-modulo']:.2f}",
+            f"{ratio['arrayfold']:.2f}",
+            f"{low:.2f}-{high:.2f}",
+            f"{row['by_hand']:.2f}",
+            f"{used[base]:,} -> {used['arrayfold']:,}",
+        )
+    return table
+
+
+def draw(rows: Sequence[Mapping[str, object]], path: Path) -> None:
+    """Bars: ratios of naive and written code to the baseline."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    labels = ["{} {}".format(row["program"], " ".join(map(str, dict(row["sizes"]).values()))) for row in rows]  # type: ignore[call-overload]
+    figure, axes = plt.subplots(figsize=(8, 0.45 * len(rows) + 1.5), layout="constrained")
+    for offset, (name, colour) in enumerate((("naive", "#c44"), ("arrayfold", "#28a"))):
+        values = [row["ratio"][name] for row in rows]  # type: ignore[index]
+        axes.barh([k + 0.38 * offset for k in range(len(rows))], values, 0.36, label=name, color=colour)
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.set_yticks([k + 0.19 for k in range(len(rows))], labels)
+    axes.invert_yaxis()
+    axes.set_xlabel("speed, baseline = 1")
+    axes.legend()
+    figure.savefig(path)
+
+
+def main() -> int:
+    """Measure, print the table, and write JSON and the figure where they are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("programs", nargs="*", help="names; default: all")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor of the sizes")
+    parser.add_argument("--runs", type=int, default=5, help="rounds in which every version runs once")
+    parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
+    parser.add_argument("--figure", type=Path, help="draw the ratios: .svg, .png or .pdf")
+    arguments = parser.parse_args()
+    console = Console(width=170)
+    rows: list[dict[str, object]] = []
+    for kernel in KERNELS:
+        if arguments.programs and kernel.name not in arguments.programs:
+            continue
+        console.print(f"{kernel.name} {dict(kernel.sizes)} ...", style="dim")
+        rows.append(measure(kernel, arguments.scale, arguments.runs))
+        console.print(table_of(rows[-1:]))
+    console.print(table_of(rows))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    if arguments.figure:
+        draw(rows, arguments.figure)
+    return 0 if all(row["equal"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
