@@ -85,7 +85,9 @@ KERNELS = (
     Kernel("blur", "benchmarks/kernels/blur.c", {"N": 8192}, "unfolded", 1.65),
     Kernel("jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 4000, "T": 20000}, "successive-modulo", 1.9),
     Kernel("jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 200_000, "T": 400}, "successive-modulo", 2.9),
-    Kernel("jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 16_000_000, "T": 10}, "successive-modulo", 2.1),
+    Kernel(
+        "jacobi-1d", "benchmarks/kernels/jacobi-1d.c", {"N": 16_000_000, "T": 10}, "successive-modulo", 2.1
+    ),
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 400, "T": 200}, "successive-modulo", 1.6),
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 2000, "T": 20}, "successive-modulo", 1.9),
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 6000, "T": 6}, "successive-modulo", 1.5),
@@ -106,7 +108,7 @@ KERNELS = (
         {"schedule": _ROWS},
         scaled=("H", "W"),
     ),
-    Kernel("harris", "examples/harris.c", {"N": 4096}, "unfolded", 4.7),
+    Kernel("harris", "benchmarks/kernels/harris.c", {"N": 4096}, "unfolded", 4.7),
 )
 
 

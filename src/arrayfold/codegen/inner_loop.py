@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arrayfold.codegen.address import Row
 from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of
 from arrayfold.formula import Formula
 
 _INDENT = "  "
+_TURNS = 2
+_NEAR = 64
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,27 @@ class _Position:
 
     name    the variable that holds it at the start of a stretch
     shift   the variable that holds its distance from slope * iterator in a stretch
+    start   its first value, or the variable of a position that it is a little beyond
     """
 
     name: str
     shift: str
-    start: str
     slope: int
     modulus: str
+    start: str
+    beyond: int = 0
 
     def prepare(self) -> list[str]:
         """Sets it before the first stretch; where no access happens, it may come out negative."""
-        lines = [f"long long {self.name} = {self.start};"]
-        return lines if self.slope > 0 else [*lines, f"if ({self.name} < 0) {self.name} += {self.modulus};"]
+        first = sum_of([(1, self.start), (self.beyond, "")]) if self.beyond else self.start
+        lines = [f"long long {self.name} = {first};"]
+        if self.beyond > 0:
+            lines.append(f"while ({self.name} >= {self.modulus}) {self.name} -= {self.modulus};")
+        elif self.beyond < 0:
+            lines.append(f"while ({self.name} < 0) {self.name} += {self.modulus};")
+        elif self.slope < 0:
+            lines.append(f"if ({self.name} < 0) {self.name} += {self.modulus};")
+        return lines
 
     def distance(self, at: str) -> str:
         """Sets its distance from the iterator for a stretch."""
@@ -79,18 +90,26 @@ class InnerLoop:
     name: Callable[[str], str]
     statements: set[str] = field(default_factory=set[str])
     _fixed: dict[str, str] = field(default_factory=dict[str, str])
-    _positions: dict[str, _Position] = field(default_factory=dict[str, "_Position"])
+    _positions: dict[tuple[Formula, Formula], _Position] = field(
+        default_factory=dict[tuple[Formula, Formula], "_Position"]
+    )
 
     def coordinate(
-        self, row: Row, subscripts: Sequence[str], slopes: Sequence[int] | None, array: str, name: NameText
+        self,
+        row: Row,
+        subscripts: Sequence[str],
+        values: Sequence[Formula | None],
+        array: str,
+        name: NameText,
     ) -> str:
-        """A coordinate of an address in the body; slopes are those of the subscripts, if they are known.
+        """A coordinate of an address in the body, given the subscripts as text and as formulas.
 
         The modulus of the row must be positive at all sizes: it is used even if the access never happens.
         """
         text = row.text(subscripts, name)
-        slope = None if row.wrap == "none" else _slope(row, slopes)
-        if slope is None:
+        value = None if row.wrap == "none" else _value(row, values)
+        slope = None if value is None else _slope(value, self.iterator)
+        if value is None or slope is None:
             return text
         # Before the loop starts, its iterator has another name.
         start = re.sub(rf"\b{self.iterator}\b", self._begin, text)
@@ -99,12 +118,32 @@ class InnerLoop:
             if start not in self._fixed:
                 self._fixed[start] = self.name(base)
             return self._fixed[start]
-        if start not in self._positions:
+        found = self._position(value, slope, row.modulus)
+        if found is None:
             modulus = parenthesised(formula_text(row.modulus, name))
-            self._positions[start] = _Position(
-                self.name(base), self.name(f"{base}_shift"), start, slope, modulus
-            )
-        return sum_of([(slope, self.iterator), (1, self._positions[start].shift)])
+            found = _Position(self.name(base), self.name(f"{base}_shift"), slope, modulus, start)
+            near = self._near(value, slope, row.modulus)
+            if near is not None:
+                found = replace(found, start=near[0].name, beyond=near[1])
+            self._positions[value, row.modulus] = found
+        return sum_of([(slope, self.iterator), (1, found.shift)])
+
+    def _position(self, value: Formula, slope: int, modulus: Formula) -> _Position | None:
+        """The position of an address that is the same."""
+        near = self._near(value, slope, modulus)
+        return near[0] if near is not None and near[1] == 0 else None
+
+    def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_Position, int] | None:
+        """The position that is nearest to an address, if it is near whatever the sizes, and how near."""
+        found: list[tuple[int, int, _Position]] = []
+        for number, ((other, same), position) in enumerate(self._positions.items()):
+            if same == modulus and position.slope == slope:
+                apart = (value - other - modulus * turns for turns in range(-_TURNS, _TURNS + 1))
+                found += [(int(d.as_number()), number, position) for d in apart if d.is_constant]
+        if not found:
+            return None
+        distance, _, position = min(found, key=lambda item: (abs(item[0]), item[1]))
+        return (position, distance) if abs(distance) <= _NEAR else None
 
     @property
     def _begin(self) -> str:
@@ -149,15 +188,22 @@ class InnerLoop:
         ]
 
 
-def _slope(row: Row, slopes: Sequence[int] | None) -> int | None:
-    """How the row grows with the iterator, if that is a number."""
-    if slopes is None:
+def _value(row: Row, values: Sequence[Formula | None]) -> Formula | None:
+    """The row before its modulo, as a formula of iterators and parameters."""
+    total = row.offset
+    for coefficient, value in zip(row.coefficients, values, strict=True):
+        if value is None:
+            return None
+        total += coefficient * value
+    return total
+
+
+def _slope(value: Formula, iterator: str) -> int | None:
+    """How a value grows with the iterator, if that is a number."""
+    found = value.coefficients([iterator])
+    if found is None or not found[0][0].is_constant:
         return None
-    total = sum(
-        (entry * slope for entry, slope in zip(row.coefficients, slopes, strict=True)),
-        start=Formula.constant(0),
-    )
-    return int(total.as_number()) if total.is_constant else None
+    return int(found[0][0].as_number())
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

@@ -10,8 +10,9 @@ import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised
 from arrayfold.codegen.inner_loop import InnerLoop
-from arrayfold.codegen.slopes import slope_in_loops
+from arrayfold.codegen.linear_forms import formula_in_loops
 from arrayfold.errors import IslFailure
+from arrayfold.formula import Formula
 
 _COMPARISONS: Mapping[Any, str] = {
     isl.ast_expr_op_type.eq: "==",
@@ -37,10 +38,10 @@ Style = Literal["fast", "readable"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a statement stands: in an innermost loop, and how its iterators grow there, if that is known."""
+    """Where a statement stands: in an innermost loop, with its iterators as formulas where they are ones."""
 
     inner: InnerLoop
-    slopes: tuple[int | None, ...]
+    iterators: tuple[Formula | None, ...]
 
 
 StatementLines = Callable[[str, Sequence[str], Place | None], Sequence[str]]
@@ -164,8 +165,7 @@ class _Printer:
         if condition.get_type() != isl.ast_expr_type.op or condition.get_op_n_arg() != 2:
             return None
         left, right = condition.get_op_arg(0), condition.get_op_arg(1)
-        is_plain = left.get_type() == isl.ast_expr_type.id and left.get_id().get_name() == iterator
-        if not is_plain or slope_in_loops(right, iterator) != 0:
+        if left.get_type() != isl.ast_expr_type.id or left.get_id().get_name() != iterator:
             return None
         text = self.expression(right)
         kind = condition.get_op_type()
@@ -192,8 +192,7 @@ class _Printer:
         if self._inner is not None:
             self._inner.statements.add(name)
             expressions = (call.get_op_arg(k) for k in range(1, call.get_op_n_arg()))
-            slopes = tuple(slope_in_loops(one, self._inner.iterator) for one in expressions)
-            place = Place(self._inner, slopes)
+            place = Place(self._inner, tuple(map(formula_in_loops, expressions)))
         yield from self._statement(name, arguments, place)
 
     # ------------------------------------------------ expressions

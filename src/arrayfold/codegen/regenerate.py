@@ -17,9 +17,9 @@ from arrayfold.codegen.expressions import ExpressionPrinter
 from arrayfold.codegen.formulas import formula_text, parenthesised
 from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.linear_forms import formula_in_c
 from arrayfold.codegen.loops import LoopStyle, Place, Style, loop_lines
 from arrayfold.codegen.names import Names
-from arrayfold.codegen.slopes import slopes_in_tree
 from arrayfold.codegen.storage import Storage, parameter_text, plain_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
@@ -190,14 +190,15 @@ class _StatementWriter:
     type: str
     iterators: tuple[str, ...]
     inner: InnerLoop | None = None
-    growth: Mapping[Variable, int | None] = field(default_factory=dict[Variable, "int | None"])
+    known: Mapping[Variable, Formula | None] = field(default_factory=dict[Variable, "Formula | None"])
 
     def lines(self, name: str, arguments: Sequence[str], place: Place | None) -> list[str]:
         """The lines of one statement."""
         statement = self.source.statements[name]
         if place is not None:
-            growth = dict(zip(statement.iterators, place.slopes, strict=True))
-            return replace(self, inner=place.inner, growth=growth).lines(name, arguments, None)
+            known = {variable: Formula.name(name) for name, variable in self.source.parameters.items()}
+            known |= dict(zip(statement.iterators, place.iterators, strict=True))
+            return replace(self, inner=place.inner, known=known).lines(name, arguments, None)
         values = {
             iterator: self._converted(iterator, argument)
             for iterator, argument in zip(statement.iterators, arguments, strict=True)
@@ -255,28 +256,12 @@ class _StatementWriter:
         if storage is not None and len(texts) == variable.rank:
             if texts and not any(texts):
                 return storage.name
-            return storage.element(texts, trees, self.inner, self._slopes(trees))
+            values = [formula_in_c(tree, self.known) for tree in trees]
+            return storage.element(texts, trees, self.inner, values)
         new = self.hoisted.get(variable)
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)
         return None
-
-    def _slopes(self, subscripts: Sequence[Expression]) -> list[int] | None:
-        """How subscripts grow with the iterator of the innermost loop; None if that is not known."""
-        fixed = set(self.source.parameters.values())
-        found: list[int] = []
-        for subscript in subscripts:
-            inside = slopes_in_tree(subscript, frozenset(self.growth))
-            total = 0
-            for variable, factor in (inside or {}).items():
-                growth = 0 if variable in fixed else self.growth.get(variable)
-                if growth is None:
-                    return None
-                total += factor * growth
-            if inside is None:
-                return None
-            found.append(total)
-        return found
 
     def _printer(self, values: Mapping[Variable, str]) -> ExpressionPrinter:
         def variable_text(variable: Variable) -> str:

@@ -73,9 +73,9 @@ class Storage:
         subscripts: Sequence[str],
         trees: Sequence[Expression],
         inner: InnerLoop | None = None,
-        slopes: Sequence[int] | None = None,
+        values: Sequence[Formula | None] = (),
     ) -> str:
-        """An element, given the texts of the original subscripts, and how they grow in an innermost loop."""
+        """An element, given the texts of the original subscripts; in an innermost loop also as formulas."""
         factors = [
             f"(long long){parenthesised(text)}" if tree.type.kind == "unsigned" else parenthesised(text)
             for text, tree in zip(subscripts, trees, strict=True)
@@ -84,7 +84,7 @@ class Storage:
             return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
         return self.indexed(
             [
-                inner.coordinate(replace(row, modulus=extent), factors, slopes, self.name, self.parameter)
+                inner.coordinate(replace(row, modulus=extent), factors, values, self.name, self.parameter)
                 if isinstance(row, Row)
                 else row.text(factors, self.parameter)
                 for row, extent in zip(self.layout.rows, self.extents, strict=True)
