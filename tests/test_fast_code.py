@@ -1,0 +1,229 @@
+"""Fast code: no modulo in innermost loops, rows that walk through memory, independent iterations."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from arrayfold import fold, read
+from arrayfold._budget import Budget
+from arrayfold.codegen.code_order import CodeOrder
+from arrayfold.codegen.independence import Independence
+from arrayfold.codegen.lowering import InnermostLoops, lower
+from arrayfold.errors import InputError
+from arrayfold.fold import Analysis, FoldResult, fold_with
+from arrayfold.formula_text import read_formula as f
+from arrayfold.frontends.c import read_c
+from arrayfold.mapping import Mapping
+from arrayfold.program import Program
+from arrayfold.runner import run_both
+from command import run
+
+KERNELS = ["blur", "jacobi-1d", "harris"]
+EXAMPLES = ["blur-interleaved", "jacobi-1d", "jacobi-2d", "harris", "needleman-wunsch"]
+FILES = [f"benchmarks/kernels/{name}.c" for name in KERNELS] + [f"examples/{name}.c" for name in EXAMPLES]
+
+
+def program_of(path: str) -> Program:
+    program = read(path)
+    assert isinstance(program, Program)
+    return program
+
+
+@cache
+def folded(path: str) -> FoldResult:
+    return fold(program_of(path), budget=Budget(60))
+
+
+def innermost_loops(code: str) -> list[str]:
+    """The texts of for loops with braces that hold no other loop."""
+    found: list[str] = []
+    for match in re.finditer(r"\bfor \(", code):
+        line_end = code.index("\n", match.start())
+        if not code[match.start() : line_end].rstrip().endswith("{"):
+            found.append(code[match.start() : code.index(";\n", line_end) + 1])
+            continue
+        start = line_end - 1
+        depth, end = 0, start
+        while True:
+            depth += (code[end] == "{") - (code[end] == "}")
+            end += 1
+            if depth == 0:
+                break
+        body = code[start:end]
+        if not re.search(r"\b(for|while) \(", body):
+            found.append(code[match.start() : end])
+    return found
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_no_modulo_in_innermost_loops(path: str) -> None:
+    result = folded(path)
+    code = result.to_c()
+    region = code[code.index("{") :]
+    assert "%" in result.to_c(style="readable") or path.endswith("harris.c")
+    loops = innermost_loops(region)
+    assert loops
+    for loop in loops:
+        assert "%" not in loop, loop
+        for subscript in re.findall(r"\[([^][]*)\]", loop):
+            assert "/" not in subscript, loop
+
+
+@pytest.mark.parametrize("path", FILES[:3])
+@pytest.mark.parametrize("size", [4, 5, 67, 200])
+def test_kernels_run_as_before(path: str, size: int) -> None:
+    """Rows shorter and longer than a strip."""
+    result = folded(path)
+    sizes = {"N": size, "T": 5} if "T" in result.problem.parameters else {"N": size}
+    report = run_both(result, result.to_c().encode(), params=sizes, sanitize=size < 100)
+    assert report.is_equal, str(report)
+
+
+# ---------------------------------------------------------------- independence
+
+HEAD = "void f(int N, int T, const double in[restrict N], double out[restrict N])\n"
+
+
+def program(body: str, declaration: str = "double A[N + 1];") -> Program:
+    code = f"{HEAD}{{\n  {declaration}\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    (found,) = read_c("kernel.c", code.encode())
+    return found
+
+
+Known = list[tuple[bool, int | None]]
+
+
+def is_independent(given: Program, mappings: dict[str, Mapping] | None = None) -> Known:
+    """What is known of each innermost loop, in the order of the text."""
+    assert given.source is not None
+    order = CodeOrder.of(given, given.source)
+    known = Independence(given, order.schedule, mappings or {})
+    loops = InnermostLoops.of(given, order)
+    return [known.strip(dimension, statements) for dimension, statements in loops.groups()]
+
+
+YES, NO = (True, None), (False, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("for (int i = 0; i < N; i++) A[i] = in[i];", [YES]),
+        ("for (int i = 0; i < N; i++) A[i] = A[i + 1];", [YES]),
+        ("for (int i = 0; i < N; i++) A[i + 1] = A[i];", [NO]),
+        ("for (int i = 0; i < N; i++) { out[i] = A[i]; A[i + 1] = in[i]; }", [NO]),
+        ("for (int i = 0; i < N; i++) { out[i] = A[i + 1]; A[i] = in[i]; }", [YES]),
+        ("for (int i = 0; i < N; i++) { A[i] = in[i]; out[i] = A[i + 1]; }", [NO]),
+        ("for (int i = 0; i < N; i++) { A[i] = in[i]; out[i] = A[i]; }", [YES]),
+        ("for (int i = 0; i < N; i++) A[0] = in[i];", [NO]),
+        ("for (int i = N - 1; i >= 0; i--) A[i + 1] = A[i];", [YES]),
+        ("for (int i = 0; i < N; i++) out[i] = A[i] += A[i + 1] = in[i];", [NO]),
+        ("for (int i = 0; i < N; i++) out[i] += A[N - i];", [YES]),
+        ("for (int i = 0; i < N - 32; i++) A[i + 32] = A[i];", [(True, 16)]),
+    ],
+)
+def test_iterations_in_place(body: str, expected: Known) -> None:
+    assert is_independent(program(body)) == expected
+
+
+def test_a_scalar_is_a_register() -> None:
+    """Whatever a local variable carries from one iteration to the next, the compiler sees it."""
+    given = program("  for (int i = 0; i < N; i++) { s = in[i]; out[i] = s; }", "double s;")
+    assert is_independent(given) == [YES]
+
+
+def test_folding_makes_iterations_depend() -> None:
+    """The exact modulus puts the oldest row of blur one cell ahead of the newest one."""
+    given = program_of("benchmarks/kernels/blur.c")
+    exact = Mapping.of("blurx", ("y", "x"), [[f("N"), f("1")]], [f("2*N + 1")])
+    assert is_independent(given, {"blurx": exact}) == [NO]
+    roomy = Mapping.of("blurx", ("y", "x"), [[f("N"), f("1")]], [f("2*N + 65")])
+    assert is_independent(given, {"blurx": roomy}) == [(True, 64)]
+    rows = Mapping.of("blurx", ("y", "x"), [[f("1"), f("0")], [f("0"), f("1")]], [f("3"), f("N")])
+    assert is_independent(given, {"blurx": rows}) == [YES]
+
+
+def test_arrays_that_may_overlap_are_not_independent() -> None:
+    code = "void f(int N, const double *in, double *out)\n{\n#pragma scop\n"
+    code += "  for (int i = 0; i < N; i++) out[i] = in[i];\n#pragma endscop\n}\n"
+    (given,) = read_c("kernel.c", code.encode())
+    assert is_independent(given) == [NO]
+
+
+# ---------------------------------------------------------------- forms of mappings
+
+
+def lowered(path: str, mapping: Mapping, slack: int) -> Mapping:
+    given = program_of(path)
+    assert given.source is not None
+    conflicts = {mapping.array: Analysis.of(given).conflicts(mapping.array)}
+    order = CodeOrder.of(given, given.source)
+    found = lower(given, order, conflicts, {mapping.array: mapping}, slack)[mapping.array].mapping
+    assert isinstance(found, Mapping)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("row", "modulus", "expected"),
+    [
+        (["-1", "2"], "2*N + 1", "(N*y + x) mod (2*N + 1)"),
+        (["1", "-2"], "2*N + 1", "(N*y + x) mod (2*N + 1)"),
+        (["N", "1"], "2*N + 1", "(N*y + x) mod (2*N + 1)"),
+    ],
+)
+def test_rows_walk_through_memory(row: list[str], modulus: str, expected: str) -> None:
+    mapping = Mapping.of("blurx", ("y", "x"), [[f(entry) for entry in row]], [f(modulus)])
+    assert expected in str(lowered("benchmarks/kernels/blur.c", mapping, 0))
+
+
+def test_slack_is_said_in_the_code() -> None:
+    result = folded("benchmarks/kernels/blur.c")
+    assert "2*N + 65" in result.to_c()
+    assert "64 more so that loops vectorise" in result.to_c()
+    assert "#pragma GCC ivdep" in result.to_c()
+    assert "more so that" not in result.to_c(slack=0)
+    assert "2*N + 17" in result.to_c(slack=16)
+
+
+def test_what_needs_no_slack_gets_none() -> None:
+    for path in ("benchmarks/kernels/jacobi-1d.c", "examples/jacobi-2d.c", "benchmarks/kernels/harris.c"):
+        code = folded(path).to_c()
+        assert "more so that" not in code
+        assert "#pragma GCC ivdep" in code
+
+
+def test_a_given_mapping_must_be_right() -> None:
+    given = program_of("examples/jacobi-1d.c")
+    right = Mapping.of("A", ("t", "i"), [[f("-8"), f("1")]], [f("N + 8")])
+    result: FoldResult = fold_with(given, {"A": right})
+    assert run_both(result, result.to_c().encode(), params={"N": 40, "T": 7}).is_equal
+    wrong = Mapping.of("A", ("t", "i"), [[f("0"), f("1")]], [f("N")])
+    with pytest.raises(Exception, match="share address"):
+        fold_with(given, {"A": wrong})
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--style", "quick"], "expected fast or readable"), (["--slack", "some"], "expected auto, none")],
+)
+def test_complaints(
+    options: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "fold", "examples/jacobi-1d.c", *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_styles_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for style, has_pragma in (("fast", False), ("readable", True)):
+        target = tmp_path / f"{style}.c"
+        assert run(monkeypatch, "fold", "examples/jacobi-1d.c", "-o", str(target), "--style", style) == 0
+        assert ("#pragma scop" in target.read_text()) == has_pragma
+    with pytest.raises(InputError):
+        read_c("fast.c", (tmp_path / "fast.c").read_bytes())
