@@ -20,11 +20,12 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 
-bench: $(READY)  ## time per example and stage, construction of conflicts, method and array, C file
+bench: $(READY)  ## time per example and stage, construction of conflicts, method, C file; speed of folded code
 	$(BIN)/python benchmarks/analysis.py
 	$(BIN)/python benchmarks/conflicts.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/extraction.py
+	$(BIN)/python benchmarks/folded_code.py
 
 docs: $(READY)  ## the documentation site at http://localhost:8000
 	$(BIN)/mkdocs serve

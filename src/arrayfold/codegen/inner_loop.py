@@ -17,6 +17,7 @@ from arrayfold.formula import Formula
 _INDENT = "  "
 _TURNS = 2
 _NEAR = 64
+_SHORT = 64
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class _Position:
     name    the variable that holds it at the start of a stretch
     shift   the variable that holds its distance from slope * iterator in a stretch
     start   its first value, or the variable of a position that it is a little beyond
+    period  the modulus, if it is so small that stretches would be too: then it goes round in the loop
     """
 
     name: str
@@ -34,6 +36,16 @@ class _Position:
     modulus: str
     start: str
     beyond: int = 0
+    period: int | None = None
+
+    @property
+    def turn(self) -> str:
+        """Moves it on by one iteration."""
+        assert self.period is not None
+        step = self.slope % self.period
+        if step == 1:
+            return f"if (++{self.name} == {self.period}) {self.name} = 0;"
+        return f"if (({self.name} += {step}) >= {self.period}) {self.name} -= {self.period};"
 
     def prepare(self) -> list[str]:
         """Sets it before the first stretch; where no access happens, it may come out negative."""
@@ -43,7 +55,7 @@ class _Position:
             lines.append(f"while ({self.name} >= {self.modulus}) {self.name} -= {self.modulus};")
         elif self.beyond < 0:
             lines.append(f"while ({self.name} < 0) {self.name} += {self.modulus};")
-        elif self.slope < 0:
+        elif self.slope < 0 or self.period is not None:
             lines.append(f"if ({self.name} < 0) {self.name} += {self.modulus};")
         return lines
 
@@ -82,12 +94,14 @@ class InnerLoop:
 
     iterator    a name that occurs nowhere else in the file
     name        gives names like a given one that occur nowhere else; each loop may have the same ones
+    is_parallel  iterations run in any order, so that nothing may be handed from one to the next
     statements  those in the body, as they come
     """
 
     iterator: str
     type: str
     name: Callable[[str], str]
+    is_parallel: bool = False
     statements: set[str] = field(default_factory=set[str])
     _fixed: dict[str, str] = field(default_factory=dict[str, str])
     _positions: dict[tuple[Formula, Formula], _Position] = field(
@@ -109,7 +123,8 @@ class InnerLoop:
         text = row.text(subscripts, name)
         value = None if row.wrap == "none" else _value(row, values)
         slope = None if value is None else _slope(value, self.iterator)
-        if value is None or slope is None:
+        is_short = row.modulus.is_constant and row.modulus.as_number() < _SHORT
+        if value is None or slope is None or (slope and is_short and self.is_parallel):
             return text
         # Before the loop starts, its iterator has another name.
         start = re.sub(rf"\b{self.iterator}\b", self._begin, text)
@@ -122,10 +137,14 @@ class InnerLoop:
         if found is None:
             modulus = parenthesised(formula_text(row.modulus, name))
             found = _Position(self.name(base), self.name(f"{base}_shift"), slope, modulus, start)
+            if is_short:
+                found = replace(found, period=int(row.modulus.as_number()))
             near = self._near(value, slope, row.modulus)
             if near is not None:
                 found = replace(found, start=near[0].name, beyond=near[1])
             self._positions[value, row.modulus] = found
+        if found.period is not None:
+            return found.name
         return sum_of([(slope, self.iterator), (1, found.shift)])
 
     def _position(self, value: Formula, slope: int, modulus: Formula) -> _Position | None:
@@ -164,10 +183,17 @@ class InnerLoop:
             before = [f"const {kind} {begin} = {start};"] if any(begin in text for text in fixed) else []
             loop = self._loop(begin if before else start, end, body, pragmas)
             return ["{", *_indented([*before, *fixed, *loop]), "}"]
-        positions = list(self._positions.values())
+        everything = list(self._positions.values())
+        positions = [one for one in everything if one.period is None]
+        turning = [one for one in everything if one.period is not None]
+        body = [*body, *(one.turn for one in turning)]
+        if not positions and longest is None:
+            before = [f"const {kind} {begin} = {start};", *fixed]
+            before += [line for one in turning for line in one.prepare()]
+            return ["{", *_indented([*before, *self._loop(begin, end, body, pragmas)]), "}"]
         last, stop = self.name(f"{i}_end"), self.name(f"{i}_stop")
         before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *fixed]
-        before += [line for one in positions for line in one.prepare()]
+        before += [line for one in everything for line in one.prepare()]
         inside = [f"long long {stop} = {last};"]
         if longest is not None:
             inside.append(f"if ({stop} - {begin} > {longest}) {stop} = {begin} + {longest};")

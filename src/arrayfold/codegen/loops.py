@@ -144,7 +144,7 @@ class _Printer:
         """A loop whose body has no modulo that changes with its iterator."""
         assert self._style.name is not None
         iterator = self._style.iterators[dimension]
-        inner = InnerLoop(iterator, self._style.type, self._style.name)
+        inner = InnerLoop(iterator, self._style.type, self._style.name, bool(pragmas))
         self._inner = inner
         body = list(self.node(node.for_get_body()))
         self._inner = None
