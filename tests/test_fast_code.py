@@ -17,6 +17,7 @@ from arrayfold.errors import InputError
 from arrayfold.fold import Analysis, FoldResult, fold_with
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends.c import read_c
+from arrayfold.guards import with_guard_reads
 from arrayfold.mapping import Mapping
 from arrayfold.program import Program
 from arrayfold.runner import run_both
@@ -151,6 +152,128 @@ def test_arrays_that_may_overlap_are_not_independent() -> None:
     code = "void f(int N, const double *in, double *out)\n{\n#pragma scop\n"
     code += "  for (int i = 0; i < N; i++) out[i] = in[i];\n#pragma endscop\n}\n"
     (given,) = read_c("kernel.c", code.encode())
+    assert is_independent(given) == [NO]
+
+
+def test_what_a_condition_reads_counts() -> None:
+    """Vector code would evaluate the condition before an earlier iteration has written what it reads."""
+    body = "  for (int i = 1; i < N; i++) if (out[i - 1] > 0) out[i] = in[i];"
+    given = program(body, "")
+    assert given.source is not None
+    order = CodeOrder.of(given, given.source)
+    known = Independence(with_guard_reads(given), order.schedule, {})
+    assert [known.strip(*group) for group in InnermostLoops.of(given, order).groups()] == [NO]
+
+
+def test_a_variable_with_an_address_is_in_memory() -> None:
+    given = program("  for (int i = 0; i < N; i++) { s = in[i]; out[i] = s; }", "double s, *p = &s; *p = 0;")
+    assert is_independent(given) == [NO]
+
+
+# ---------------------------------------------------------------- unusual loops
+
+# Each was once written wrongly.
+UNUSUAL = {
+    "a guarded access that starts below zero": """
+  double A[N + 9];
+#pragma scop
+  for (int i = 0; i < 4; i++) A[i] = in[i];
+  for (int i = 0; i < N; i++) {
+    if (i >= 3) out[i] = A[i - 3];
+    A[i + 4] = in[i];
+  }
+#pragma endscop
+""",
+    "unsigned subscripts that wrap where no access happens": """
+  double A[N + 9];
+#pragma scop
+  for (unsigned i = 0; i < 5; i++) A[i] = in[i];
+  for (unsigned i = 0; i < N; i++) {
+    if (i >= 1) out[i] = A[i - 1];
+    A[i + 5] = in[i];
+  }
+#pragma endscop
+""",
+    "a loop inside that runs once": """
+  double A[2 * N + 9];
+#pragma scop
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      if (j >= i - 40 && 41 * j <= i) {
+        A[i + j] = in[i] + j; out[i] = A[i + j];
+        if (i >= 2 && i <= 40) out[i] = A[i - 2];
+      }
+#pragma endscop
+""",
+    "a macro inside the region": """
+  double A[N + 9];
+#pragma scop
+#define K 2
+  for (int i = 0; i < N; i++) { A[i] = in[i]; if (i >= K) out[i] = A[i - K]; }
+#pragma endscop
+  out[0] += K;
+""",
+    "a condition that must be evaluated once": """
+  double A[N + 9];
+#pragma scop
+  for (int i = 0; i < N; i++) {
+    A[i] = in[i];
+    if (i >= 2)
+      if (rand() % 2) { out[i] = A[i - 2]; out[i - 1] = A[i - 1]; }
+  }
+#pragma endscop
+""",
+    "a condition on what the loop has just written": """
+  double A[N + 9];
+#pragma scop
+  for (int i = 0; i < N; i++) { A[i] = in[i]; if (i >= 2) out[i] = A[i - 2]; }
+  for (int i = 1; i < N; i++)
+    if (out[i - 1] > 0) out[i] = in[i];
+#pragma endscop
+""",
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+@pytest.mark.parametrize("size", [6, 50])
+def test_unusual_loops(name: str, size: int) -> None:
+    text = (
+        "#include <stdlib.h>\nvoid f(int N, const double in[restrict N + 9], double out[restrict N + 9])\n{"
+    )
+    code = f"{text}{UNUSUAL[name]}}}\n"
+    (given,) = read_c("kernel.c", code.encode())
+    result = fold(given, budget=Budget(20))
+    assert result.region().folds
+    report = run_both(result, result.to_c().encode(), params={"N": size}, sanitize=True)
+    assert report.is_equal, result.to_c()
+
+
+def test_a_global_iterator_keeps_its_loop() -> None:
+    code = "int i;\nvoid f(int N, const double in[restrict N], double out[restrict N])\n{\n  double A[N];\n"
+    code += "#pragma scop\n  for (i = 0; i < N; i++) { A[i] = in[i]; if (i >= 2) out[i] = A[i - 2]; }\n"
+    code += "#pragma endscop\n}\n"
+    (given,) = read_c("kernel.c", code.encode())
+    assert "for (i = 0; i < N; i++)" in fold(given).to_c()
+
+
+@pytest.mark.parametrize(
+    ("declarations", "parameters", "loop"),
+    [
+        ("double g[1000];", "int N, double *out", "out[i] = g[i] * 2;"),
+        ("", "int N, int *out, const unsigned *in", "out[i] = in[i] + 1;"),
+        ("", "int N, char *out, const double *in", "out[i] = in[i] + 1;"),
+        (
+            "typedef struct { double x, y; } P;",
+            "int N, P *out, const double *in",
+            "out[i].y = in[2 * i] + 1;",
+        ),
+    ],
+)
+def test_aliases_that_c_allows(declarations: str, parameters: str, loop: str) -> None:
+    code = f"{declarations}\nvoid f({parameters})\n{{\n#pragma scop\n  for (int i = 0; i < N; i++) {loop}\n"
+    (given,) = read_c("kernel.c", f"{code}#pragma endscop\n}}\n".encode())
+    assert given.source is not None
+    assert given.source.may_alias is not None
     assert is_independent(given) == [NO]
 
 

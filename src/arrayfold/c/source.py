@@ -166,6 +166,17 @@ def assigned_variable(node: Expression | CStatement) -> Variable | None:
     return inner.variable if isinstance(inner, Reference) else None
 
 
+def variables_with_address(function: FunctionTree) -> set[Variable]:
+    """The variables of which a function takes the address."""
+    found: set[Variable] = set()
+    for node in walk(function.body):
+        if isinstance(node, Unary) and node.operator == "&":
+            inner = bare(node.operand)
+            if isinstance(inner, Reference):
+                found.add(inner.variable)
+    return found
+
+
 def loop_variable(loop: For) -> Variable | None:
     """The variable that a for loop starts with."""
     match loop.start:

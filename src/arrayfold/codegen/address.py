@@ -143,6 +143,12 @@ def lay_out(mapping: Mapping, cells: isl.Set, context: isl.Set) -> Layout:
     return Layout(mapping.array, tuple(sorted(rows, key=_last_dimension)))
 
 
+def wraps(mapping: Mapping, cells: isl.Set) -> bool:
+    """Whether some address of the cells { A[x] } needs its modulo."""
+    layout = lay_out(mapping, cells, cells.params())
+    return any(isinstance(row, Row) and row.wrap != "none" for row in layout.rows)
+
+
 def _last_dimension(row: Row) -> int:
     used = [k for k, coefficient in enumerate(row.coefficients) if coefficient != Formula.constant(0)]
     return max(used, default=-1)

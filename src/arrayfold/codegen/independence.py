@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._isl import maps_of
+from arrayfold.c.source import variables_with_address
 from arrayfold.c.tree import Variable
 from arrayfold.conflicts import conflicts_from_pairs
 from arrayfold.errors import ArrayfoldError
@@ -42,6 +44,12 @@ class Independence:
     _known: dict[tuple[int, frozenset[str]], tuple[bool, int | None]] = field(
         default_factory=dict[tuple[int, frozenset[str]], tuple[bool, "int | None"]]
     )
+
+    @cached_property
+    def _seen(self) -> set[Variable]:
+        """Variables that are in memory because their address is taken."""
+        source = self.program.source
+        return set() if source is None else variables_with_address(source.region.function)
 
     def strip(self, dimension: int, statements: frozenset[str]) -> tuple[bool, int | None]:
         """Whether iterations of a loop are independent, and of how many in a row; None is for any number."""
@@ -106,7 +114,8 @@ class Independence:
             variable = source.variables.get(name)
             mapping = self.mappings.get(name)
             one_cell = isinstance(mapping, StorageMapping) and not mapping.moduli
-            if not (_is_local_scalar(variable) or one_cell):
+            is_register = _is_local_scalar(variable) and variable not in self._seen
+            if not (is_register or one_cell):
                 yield name
 
     def _dangers(

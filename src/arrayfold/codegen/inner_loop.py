@@ -6,12 +6,14 @@ where the next address wraps; inside of a stretch every access is contiguous, an
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+import islpy as isl
+
 from arrayfold.codegen.address import Row
-from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of
+from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
+from arrayfold.codegen.linear_forms import formula_in_loops
 from arrayfold.formula import Formula
 
 _INDENT = "  "
@@ -48,14 +50,14 @@ class _Position:
         return f"if (({self.name} += {step}) >= {self.period}) {self.name} -= {self.period};"
 
     def prepare(self) -> list[str]:
-        """Sets it before the first stretch; where no access happens, it may come out negative."""
+        """Sets it before the first stretch."""
         first = sum_of([(1, self.start), (self.beyond, "")]) if self.beyond else self.start
         lines = [f"long long {self.name} = {first};"]
         if self.beyond > 0:
             lines.append(f"while ({self.name} >= {self.modulus}) {self.name} -= {self.modulus};")
         elif self.beyond < 0:
             lines.append(f"while ({self.name} < 0) {self.name} += {self.modulus};")
-        elif self.slope < 0 or self.period is not None:
+        else:
             lines.append(f"if ({self.name} < 0) {self.name} += {self.modulus};")
         return lines
 
@@ -93,20 +95,29 @@ class InnerLoop:
     """One innermost loop while its body is written: it collects what must be computed before.
 
     iterator    a name that occurs nowhere else in the file
+    parameters  of the model; their texts in C are asked for
     name        gives names like a given one that occur nowhere else; each loop may have the same ones
     is_parallel  iterations run in any order, so that nothing may be handed from one to the next
+    inside      names that are set in the body, so that nothing before the loop can use them
     statements  those in the body, as they come
     """
 
     iterator: str
     type: str
+    parameters: Collection[str]
     name: Callable[[str], str]
     is_parallel: bool = False
+    inside: set[str] = field(default_factory=set[str])
     statements: set[str] = field(default_factory=set[str])
     _fixed: dict[str, str] = field(default_factory=dict[str, str])
     _positions: dict[tuple[Formula, Formula], _Position] = field(
         default_factory=dict[tuple[Formula, Formula], "_Position"]
     )
+
+    def formula(self, expression: isl.AstExpr) -> Formula | None:
+        """An expression of the body, if it is known before the loop but for the iterator."""
+        found = formula_in_loops(expression)
+        return None if found is None or found.names() & self.inside else found
 
     def coordinate(
         self,
@@ -126,16 +137,19 @@ class InnerLoop:
         is_short = row.modulus.is_constant and row.modulus.as_number() < _SHORT
         if value is None or slope is None or (slope and is_short and self.is_parallel):
             return text
-        # Before the loop starts, its iterator has another name.
-        start = re.sub(rf"\b{self.iterator}\b", self._begin, text)
+        # Where no access happens the subscripts may wrap as unsigned numbers, so the formula is what counts.
+        before = value.replace_names({self.iterator: Formula.name(self._begin)})
+        inside = formula_text(before, lambda one: name(one) if one in self.parameters else one)
+        modulus = parenthesised(formula_text(row.modulus, name))
         base = f"{array}_{len(self._fixed) + len(self._positions)}"
         if slope == 0:
+            start = wrapped(inside, modulus) if row.wrap == "any" else f"{parenthesised(inside)} % {modulus}"
             if start not in self._fixed:
                 self._fixed[start] = self.name(base)
             return self._fixed[start]
+        start = f"{parenthesised(inside)} % {modulus}"
         found = self._position(value, slope, row.modulus)
         if found is None:
-            modulus = parenthesised(formula_text(row.modulus, name))
             found = _Position(self.name(base), self.name(f"{base}_shift"), slope, modulus, start)
             if is_short:
                 found = replace(found, period=int(row.modulus.as_number()))

@@ -10,7 +10,6 @@ import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised
 from arrayfold.codegen.inner_loop import InnerLoop
-from arrayfold.codegen.linear_forms import formula_in_loops
 from arrayfold.errors import IslFailure
 from arrayfold.formula import Formula
 
@@ -115,6 +114,8 @@ class _Printer:
         iterator = node.for_get_iterator().get_id().get_name()
         start = self.expression(node.for_get_init())
         if node.for_is_degenerate():
+            if self._inner is not None:
+                self._inner.inside.add(iterator)
             yield "{"
             yield f"{_INDENT}const {self._style.type} {iterator} = {start};"
             yield from _indented(self.node(node.for_get_body()))
@@ -144,7 +145,7 @@ class _Printer:
         """A loop whose body has no modulo that changes with its iterator."""
         assert self._style.name is not None
         iterator = self._style.iterators[dimension]
-        inner = InnerLoop(iterator, self._style.type, self._style.name, bool(pragmas))
+        inner = InnerLoop(iterator, self._style.type, self._style.parameters, self._style.name, bool(pragmas))
         self._inner = inner
         body = list(self.node(node.for_get_body()))
         self._inner = None
@@ -192,7 +193,7 @@ class _Printer:
         if self._inner is not None:
             self._inner.statements.add(name)
             expressions = (call.get_op_arg(k) for k in range(1, call.get_op_n_arg()))
-            place = Place(self._inner, tuple(map(formula_in_loops, expressions)))
+            place = Place(self._inner, tuple(map(self._inner.formula, expressions)))
         yield from self._statement(name, arguments, place)
 
     # ------------------------------------------------ expressions

@@ -20,11 +20,13 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector
 from arrayfold._isl import coordinate, maps_of
+from arrayfold.codegen.address import wraps
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.independence import Independence
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError, BudgetExceeded
+from arrayfold.errors import ArrayfoldError
 from arrayfold.formula import Formula
+from arrayfold.guards import with_guard_reads
 from arrayfold.mapping import FoldMapping
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
@@ -61,8 +63,9 @@ def lower(
     slack      cells that a modulus may grow by
     """
     lowered = {name: Lowered(mapping) for name, mapping in mappings.items()}
+    program = with_guard_reads(program)
     budget = Budget(_SECONDS)
-    with suppress(BudgetExceeded), budget.limit("the form of mappings"):
+    with suppress(ArrayfoldError), budget.limit("the form of mappings"):
         loops = InnermostLoops.of(program, order)
         for name, mapping in mappings.items():
             lowered[name] = Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
@@ -275,7 +278,8 @@ def _add_slack(
         candidates: dict[str, Lowered] = {}
         for name, one in lowered.items():
             steps = [step for item in statements for step in loops.moves[item].get(name, ())]
-            relaxed = _relaxed(one.mapping, steps, slack) if steps and not one.slack else None
+            cells = conflicts[name].cells
+            relaxed = _relaxed(one.mapping, steps, slack, cells) if steps and not one.slack else None
             if relaxed is not None and isinstance(verify(conflicts[name], relaxed), Proof):
                 candidates[name] = Lowered(relaxed, slack)
         subsets = (
@@ -288,9 +292,14 @@ def _add_slack(
             break
 
 
-def _relaxed(mapping: FoldMapping, steps: Sequence[Vector], slack: int) -> StorageMapping | None:
-    """The mapping with a larger modulus in the row that the innermost loop moves, if sizes grow anyway."""
-    if not isinstance(mapping, StorageMapping):
+def _relaxed(
+    mapping: FoldMapping, steps: Sequence[Vector], slack: int, cells: isl.Set
+) -> StorageMapping | None:
+    """The mapping with a larger modulus in the row that the innermost loop moves, if sizes grow anyway.
+
+    Where no address wraps, a larger modulus changes none.
+    """
+    if not isinstance(mapping, StorageMapping) or not wraps(mapping, cells):
         return None
     for k, modulus in enumerate(mapping.moduli):
         moves = any(_slope(mapping, k, step) != Formula.constant(0) for step in steps)

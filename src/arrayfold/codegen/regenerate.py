@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from arrayfold.c.lexer import end_of_statement
-from arrayfold.c.source import CSource, StatementSource, loop_variable
-from arrayfold.c.tree import Declare, Evaluate, Expression, For, Reference, Variable, walk
+from arrayfold.c.source import CSource, StatementSource, loop_variable, variables_with_address
+from arrayfold.c.tree import Call, Declare, Evaluate, Expression, For, Function, Reference, Variable, walk
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
 from arrayfold.codegen.expressions import ExpressionPrinter
@@ -29,6 +29,15 @@ from arrayfold.liveness import analyse
 from arrayfold.mapping import FoldMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
+
+_NUMERIC = frozenset(
+    [
+        *("abs", "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1"),
+        *("fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "isfinite", "isinf", "isnan"),
+        *("labs", "log", "log10", "log1p", "log2", "pow", "remainder", "rint", "round", "sin", "sinh"),
+        *("sqrt", "tan", "tanh", "trunc"),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,7 @@ def generate_region(
 ) -> GeneratedRegion:
     """The region in the program's order."""
     check_guards(program)
+    _refuse_repeated_conditions(source)
     _check_conditions_survive(program, source, mappings)
     _refuse_lost_values(program, source)
     order = CodeOrder.of(program, source)
@@ -71,7 +81,8 @@ def generate_region(
         order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space()),
     )
     if style == "fast":
-        known = Independence(program, order.schedule, {mapping.array: mapping for mapping in mappings})
+        stored = {mapping.array: mapping for mapping in mappings}
+        known = Independence(with_guard_reads(program), order.schedule, stored)
         loop_style = replace(loop_style, name=names.shared, strips=known.strip)
     hoisted = _hoisted(source, storages, names)
     writer = _StatementWriter(
@@ -106,9 +117,39 @@ def _check_conditions_survive(program: Program, source: CSource, mappings: Seque
             )
 
 
+def _refuse_repeated_conditions(source: CSource) -> None:
+    """Every guarded statement evaluates its conditions once more, which must not be noticed."""
+    for statement in source.statements.values():
+        for guard in statement.guards:
+            volatile = any(
+                isinstance(node, Reference) and node.variable.is_volatile for node in walk(guard.condition)
+            )
+            calls = (node.function for node in walk(guard.condition) if isinstance(node, Call))
+            if volatile or not all(map(_only_computes, calls)):
+                raise InputError(
+                    "this condition does more than look at data, so its loops must stay",
+                    source.text.place(guard.condition.span.start),
+                    "The loops of this region can be kept, but not written anew.",
+                )
+
+
+def _only_computes(function: Function) -> bool:
+    """Whether a call has no effect: a function of the C library for numbers, or one with a simple body."""
+    base = function.name.removesuffix("f") if function.name not in _NUMERIC else function.name
+    return base in _NUMERIC or (function.returned is not None and not function.globals)
+
+
 def _refuse_lost_values(program: Program, source: CSource) -> None:
     """New loops set no iterator that is read later, and make no variable private to threads."""
     iterators = {variable for statement in source.statements.values() for variable in statement.iterators}
+    seen = variables_with_address(source.region.function)
+    for variable in iterators:
+        if variable.storage in ("global", "static") or variable in seen:
+            raise InputError(
+                f"{variable.name} may be used outside the region, so its loop must stay",
+                source.text.place(source.region.before),
+                "Use a local iterator in the region.",
+            )
     for node in walk(source.region.function.body):
         if not isinstance(node, Reference) or node.variable not in iterators:
             continue

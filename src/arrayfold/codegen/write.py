@@ -23,7 +23,7 @@ from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
 from arrayfold.codegen.unused import is_own, unused_variables
-from arrayfold.errors import InputError
+from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.program import Program
 
@@ -153,10 +153,11 @@ def _region_edits(
         return _new_loops(region, source, storages, names)
     if not storages:
         return []
-    if region.loops is None and region.style == "fast" and _has_modulo(storages) and not source.parallel:
+    may_change = region.loops is None and region.style == "fast" and not source.parallel
+    if may_change and _has_modulo(storages) and not _has_directives(source):
         try:
             return _new_loops(region, source, storages, names)
-        except InputError:
+        except ArrayfoldError:
             # These loops must stay as they are; their subscripts say the mapping.
             pass
     try:
@@ -164,6 +165,12 @@ def _region_edits(
     except NotInText:
         plain = replace(region, style="readable") if region.loops == "keep" else region
         return _new_loops(plain, source, storages, names)
+
+
+def _has_directives(source: CSource) -> bool:
+    """Whether lines for the preprocessor stand in the region, which new loops would not have."""
+    inside = source.text.plain[source.region.start : source.region.end]
+    return bool(re.search(r"^[ \t]*#[ \t]*(?!pragma\b)\w", inside, re.MULTILINE))
 
 
 def _has_modulo(storages: Sequence[Storage]) -> bool:

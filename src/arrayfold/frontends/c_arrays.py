@@ -12,6 +12,7 @@ from arrayfold.c.source import CText, Region, assigned_variable
 from arrayfold.c.tree import (
     Call,
     CStatement,
+    CType,
     Declare,
     Expression,
     FunctionTree,
@@ -33,6 +34,7 @@ _ISL_WORDS = (
     *("exists", "and", "or", "implies", "not", "infty", "infinity", "nan", "min", "max", "rat", "true"),
     *("false", "ceild", "floord", "mod", "ceil", "floor"),
 )
+_CHARACTER = 8
 _ALLOCATORS = ("malloc", "calloc", "aligned_alloc", "realloc")
 
 
@@ -247,17 +249,24 @@ def _is_allocation(node: Expression | CStatement) -> bool:
 
 def possible_alias(arrays: Sequence[Variable], written: frozenset[Variable]) -> tuple[str, str] | None:
     """Two arrays from outside that may overlap, one of them written; None if there are none."""
-    outside = [array for array in arrays if array.is_pointer]
+    outside = [array for array in arrays if array.is_pointer or array.storage == "global"]
     for array in outside:
         for other in outside:
             is_same = array is other or (array.name > other.name and other in written)
-            if array in written and not is_same and not (array.is_restrict or other.is_restrict):
-                same_type = array.element.spelling.replace("const ", "") == other.element.spelling.replace(
-                    "const ", ""
-                )
-                if same_type:
-                    return array.name, other.name
+            if array not in written or is_same or array.is_restrict or other.is_restrict:
+                continue
+            if (array.is_pointer or other.is_pointer) and _may_be_one(array.element, other.element):
+                return array.name, other.name
     return None
+
+
+def _may_be_one(element: CType, other: CType) -> bool:
+    """Whether C lets an object be accessed as both types: only numbers of different kinds are told apart."""
+    numbers = ("signed", "unsigned", "floating")
+    is_number = element.kind in numbers and other.kind in numbers
+    if not is_number or min(element.bits, other.bits) <= _CHARACTER:
+        return True
+    return element.bits == other.bits and (element.kind == "floating") == (other.kind == "floating")
 
 
 # ---------------------------------------------------------------- sizes
