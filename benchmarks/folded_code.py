@@ -289,7 +289,10 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     mpl: Any = import_module("matplotlib")
     mpl.use("Agg")
     plt: Any = import_module("matplotlib.pyplot")
-    labels = [" ".join([row["program"], *map(str, row["sizes"].values())]) for row in rows]
+    labels = [
+        f"{row['program']} {' '.join(map(str, row['sizes'].values()))}\nagainst {row['baseline']}"
+        for row in rows
+    ]
     figure, axes = plt.subplots(figsize=(8, 0.45 * len(rows) + 1.5), layout="constrained")
     for offset, (name, colour) in enumerate((("naive", "#c44"), ("arrayfold", "#28a"))):
         values = [row["ratio"][name] for row in rows]
