@@ -1,4 +1,4 @@
-"""Speed of folded code: the programs of BBC16 Table II and Jacobi iterations, each from one C file.
+"""Speed of folded code: programs of BBC16 Table II and Jacobi iterations, each from one C file.
 
     python benchmarks/folded_code.py [--scale 0.5] [--runs 5] [--json FILE] [--figure FILE] [PROGRAM ...]
 
@@ -69,7 +69,6 @@ class Kernel:
     baseline  the program that ratios refer to
     by_hand   the ratio that the fastest version written by hand had to that baseline
     scaled    the sizes that --scale changes
-    is_long   folding alone takes minutes, so it is measured only if it is named
     """
 
     name: str
@@ -79,7 +78,6 @@ class Kernel:
     by_hand: float
     order: Mapping[str, Any] = field(default_factory=dict[str, Any])
     scaled: Sequence[str] = ("N",)
-    is_long: bool = False
 
 
 # Row by row: one loop blurs along the columns, one does the rest.
@@ -98,8 +96,6 @@ KERNELS = (
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 2000, "T": 20}, _MODULO, 1.9),
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 6000, "T": 6}, _MODULO, 1.5),
     Kernel("lbm-d2q9", f"{_OWN}/lbm-d2q9.c", {"N": 1024, "T": 10}, _MODULO, 1.6),
-    Kernel("lbm-d3q19", f"{_OWN}/lbm-d3q19.c", {"N": 100, "T": 5}, _MODULO, 1.4, is_long=True),
-    Kernel("lbm-d3q27", f"{_OWN}/lbm-d3q27.c", {"N": 100, "T": 5}, _MODULO, 1.7, is_long=True),
     Kernel(
         "unsharp",
         "examples/unsharp.c",
@@ -308,7 +304,7 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 def main() -> int:
     """Measure, print the table, and write JSON and the figure where they are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("programs", nargs="*", help="names; default: all but the long ones")
+    parser.add_argument("programs", nargs="*", help="names; default: all")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of the sizes")
     parser.add_argument("--runs", type=int, default=5, help="rounds in which every version runs once")
     parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
@@ -317,7 +313,7 @@ def main() -> int:
     console = Console(width=170)
     rows: list[dict[str, Any]] = []
     for kernel in KERNELS:
-        if kernel.name not in arguments.programs if arguments.programs else kernel.is_long:
+        if arguments.programs and kernel.name not in arguments.programs:
             continue
         console.print(f"{kernel.name} {dict(kernel.sizes)} ...", style="dim")
         rows.append(measure(kernel, arguments.scale, arguments.runs))

@@ -36,7 +36,7 @@ def complete_by_widths(here: isl.Set, rows: tuple[Vector, ...], request: Request
     remaining = here
     while rows:
         request.budget.check("completing reuse vectors")
-        width, factors = _narrowest(Widths(remaining), rows)
+        width, factors = _narrowest(Widths(remaining, is_symmetric=True), rows)
         if not width:
             break
         row = combine(factors, rows)

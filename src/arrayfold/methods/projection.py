@@ -16,7 +16,7 @@ from functools import cache
 
 import islpy as isl
 
-from arrayfold._integer import Vector, kernel_frame
+from arrayfold._integer import Vector, combine, kernel_frame
 from arrayfold._isl import fix_parameters, image, linear_form, points
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
@@ -26,7 +26,7 @@ from arrayfold.mapping import Mapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.widths import Widths, restrict
 
-_KEPT = 3
+_KEPT = 2
 _BREADTH = 2
 _MOST_POINTS = 1000
 
@@ -93,7 +93,7 @@ class _Projections:
         self.here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
         self.grows = not _is_short(conflicts.cells.intersect_params(conflicts.context))
         self.directions = _directions(self.rank)
-        self.orthogonal = {p: {q for q in self.directions if not _dot(p, q)} for p in self.directions}
+        self.orthogonal = _orthogonal(self.rank)
         self.restricted = cache(self._restricted)
         self.width = cache(self._width)
 
@@ -120,7 +120,7 @@ class _Projections:
             if vectors in seen or len(vectors) < self.rank - count or not vectors <= good:
                 continue
             seen.add(vectors)
-            if self._collapses(_within(self.differences, rows)):
+            if self._collapses(restrict(self.differences, _kernel(rows, self.rank))):
                 complement = set(self.directions).intersection(*(self.orthogonal[p] for p in vectors))
                 yield _Space(self._in_order(vectors), self._in_order(complement))
 
@@ -151,7 +151,7 @@ class _Projections:
         if found is None:
             return []
         size, outer = found
-        inner = self._inner(_within(self.differences, space.rows))
+        inner = self._inner(_within(self.differences, _independent(space.rows)))
         return [_Fold(space, outer, inner, size * math.prod(modulus for _, modulus in inner))]
 
     def _outer(
@@ -192,16 +192,24 @@ class _Projections:
 
     def _restricted(self, chosen: frozenset[Vector]) -> Widths:
         if not chosen:
-            return Widths(self.here)
+            return Widths(self.here, is_symmetric=True)
         *others, newest = self._in_order(chosen)
         before = self.restricted(frozenset(others)).cells
-        return Widths(before.intersect(_zeros(self.here.get_space(), newest)))
+        return Widths(before.intersect(_zeros(self.here.get_space(), newest)), is_symmetric=True)
 
     def _width(self, chosen: frozenset[Vector], row: Vector) -> int:
         remaining = self.restricted(chosen)
         return 0 if row in chosen or remaining.is_empty else remaining.along(row)
 
 
+@cache
+def _orthogonal(rank: int) -> dict[Vector, set[Vector]]:
+    """The directions on which each direction, as a row, vanishes."""
+    directions = _directions(rank)
+    return {p: {q for q in directions if not _dot(p, q)} for p in directions}
+
+
+@cache
 def _directions(rank: int) -> list[Vector]:
     """Primitive vectors up to sign, the simplest first."""
     largest = _LARGEST_ENTRY.get(rank)
@@ -224,6 +232,29 @@ def _simplicity(vector: Vector) -> tuple[int, Vector]:
 
 def _dot(left: Vector, right: Vector) -> int:
     return sum(a * b for a, b in zip(left, right, strict=True))
+
+
+def _kernel(rows: Sequence[Vector], rank: int) -> list[Vector]:
+    """A basis of the vectors on which all rows vanish."""
+    basis = [_axis(rank, k) for k in range(rank)]
+    for row in rows:
+        image = [_dot(row, vector) for vector in basis]
+        divisor = math.gcd(*image)
+        if divisor:
+            inside, _ = kernel_frame([entry // divisor for entry in image])
+            basis = [combine(factors, basis) for factors in inside]
+    return basis
+
+
+def _independent(rows: Sequence[Vector]) -> list[Vector]:
+    """As few of the rows as vanish where all of them do."""
+    kept: list[Vector] = []
+    basis = _kernel((), len(rows[0])) if rows else []
+    for row in rows:
+        if any(_dot(row, vector) for vector in basis):
+            kept.append(row)
+            basis = _kernel(kept, len(row))
+    return kept
 
 
 def _within(differences: isl.Set, rows: Sequence[Vector]) -> isl.Set:

@@ -18,11 +18,13 @@ _NOTHING = -(10**30)
 class Widths:
     """The largest values of rows on a set; many rows are asked of each set.
 
-    cells  { A[x] }  bounded, without parameters
+    cells         { A[x] }  bounded, without parameters
+    is_symmetric  it holds the opposite of each vector, so that one of each two corners is enough
     """
 
-    def __init__(self, cells: isl.Set) -> None:
+    def __init__(self, cells: isl.Set, *, is_symmetric: bool = False) -> None:
         self.cells = cells
+        self.is_symmetric = is_symmetric
 
     @cached_property
     def is_empty(self) -> bool:
@@ -47,7 +49,10 @@ class Widths:
 
     def at_least(self, row: Sequence[int]) -> int:
         """A value that the row takes or exceeds, which costs nothing; its least one is zero or less."""
-        return max((sum(map(mul, row, corner)) for corner in self._reached), default=_NOTHING)
+        values = [sum(map(mul, row, corner)) for corner in self._reached]
+        if self.is_symmetric:
+            values = list(map(abs, values))
+        return max(values, default=_NOTHING)
 
     @cached_property
     def _unsure(self) -> list[tuple[isl.BasicSet, list[Vector]]]:
@@ -57,13 +62,18 @@ class Widths:
     @cached_property
     def _reached(self) -> set[Vector]:
         """Corners that are points of the set; those of the other pieces are all there are to look at."""
-        return {
+        corners = (
             tuple(corner)
             for piece, corners in self._corners
             if not piece.dim(isl.dim_type.div)
             for scale, *corner in corners
             if scale == 1
-        }
+        )
+        return (
+            {max(one, tuple(-entry for entry in one)) for one in corners}
+            if self.is_symmetric
+            else set(corners)
+        )
 
     @cached_property
     def _corners(self) -> list[tuple[isl.BasicSet, list[Vector]]]:

@@ -88,7 +88,7 @@ class _Search:
             self.extend((*rows, combine(row, frame)), inner, inner_frame, size * (width + 1))
 
     def _widths(self, remaining: isl.Set) -> Iterator[tuple[int, int, Vector]]:
-        widths = Widths(remaining)
+        widths = Widths(remaining, is_symmetric=True)
         for number, row in enumerate(self.directions[remaining.dim(isl.dim_type.set)]):
             width = widths.along(row)
             if width > 0:
