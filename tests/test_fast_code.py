@@ -343,6 +343,15 @@ def test_complaints(
     assert message in capsys.readouterr().err
 
 
+def test_slack_counts_in_what_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fold", "examples/blur-interleaved.c", "--param", "N=100", "--run"]
+    for slack, cells in (("auto", 265), ("none", 201)):
+        assert run(monkeypatch, *arguments, "--slack", slack) == 0
+        assert f"arrays 80000 -> {8 * cells} bytes" in capsys.readouterr().out
+
+
 def test_styles_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for style, has_pragma in (("fast", False), ("readable", True)):
         target = tmp_path / f"{style}.c"

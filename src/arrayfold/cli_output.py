@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
+    from arrayfold.codegen import FoldedRegion
     from arrayfold.fold import FoldResult
     from arrayfold.program import Problem
     from arrayfold.runner import RunReport
@@ -63,7 +64,8 @@ class FoldedOutput:
 
         loops = cast(Literal["keep", "generate"] | None, self.loops)
         style = cast(Literal["fast", "readable"], self.style)
-        code = write_c([result.region(loops, style, self._slack_cells()) for result in results])
+        regions = [result.region(loops, style, self._slack_cells()) for result in results]
+        code = write_c(regions)
         if self.output == "-":
             sys.stdout.write(code.decode("utf-8", "surrogateescape"))
         elif self.output is not None:
@@ -71,16 +73,22 @@ class FoldedOutput:
                 Path(self.output).write_bytes(code)
             except OSError as error:
                 raise InputError(f"{self.output}: cannot be written: {error.strerror}") from None
-        return self._runs(results, code, params) if self.run else []
+        return self._runs(results, regions, code, params) if self.run else []
 
-    def _runs(self, results: Sequence[FoldResult], code: bytes, params: Mapping[str, int]) -> list[RunReport]:
+    def _runs(
+        self,
+        results: Sequence[FoldResult],
+        regions: Sequence[FoldedRegion],
+        code: bytes,
+        params: Mapping[str, int],
+    ) -> list[RunReport]:
         from arrayfold.runner import CannotRun, run_both
 
         reports: list[RunReport] = []
-        for result in results:
+        for result, region in zip(results, regions, strict=True):
             here = {name: value for name, value in params.items() if name in result.problem.parameters}
             try:
-                reports.append(run_both(result, code, params=here, sanitize=self.sanitize))
+                reports.append(run_both(result, code, params=here, sanitize=self.sanitize, region=region))
             except (CannotRun, InputError) as error:
                 _say(f"{result.problem.name} was not run: {error}")
         return reports

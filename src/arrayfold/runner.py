@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arrayfold.c.source import CSource
+from arrayfold.codegen import FoldedRegion
 from arrayfold.driver import default_sizes, driver_text
 from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.fold import FoldResult
@@ -89,10 +90,12 @@ def run_both(
     params: Mapping[str, int] | None = None,
     sanitize: bool = False,
     seed: int = _SEED,
+    region: FoldedRegion | None = None,
 ) -> RunReport:
     """Run the original file and the folded one, and compare.
 
     folded_code  the file as it was written
+    region       what was written, where arrays may have a few cells more than the result says
     """
     program = result.problem
     if not isinstance(program, Program) or program.source is None:
@@ -106,16 +109,19 @@ def run_both(
             compiler, Path(folder, "original"), program, program.source.text.data, sizes, sanitize, seed
         )
         folded = _run_one(compiler, Path(folder, "folded"), program, folded_code, sizes, sanitize, seed)
-    before, after = _bytes(result, program.source, sizes)
+    before, after = _bytes(result, program.source, sizes, region)
     return RunReport(program.name, sizes, original, folded, before, after, sanitize)
 
 
-def _bytes(result: FoldResult, source: CSource, sizes: Mapping[str, int]) -> tuple[int, int]:
+def _bytes(
+    result: FoldResult, source: CSource, sizes: Mapping[str, int], region: FoldedRegion | None
+) -> tuple[int, int]:
     before = after = 0
+    written = {} if region is None else {fold.mapping.array: fold.mapping.size for fold in region.folds}
     for array in result:
         width = max(1, source.variables[array.name].element.bits // 8)
         before += width * max(0, array.original_size.at(sizes))
-        after += width * max(0, array.size.at(sizes))
+        after += width * max(0, written.get(array.name, array.size).at(sizes))
     return before, after
 
 
