@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from arrayfold._budget import Budget
 from arrayfold.errors import InputError, MethodNotApplicable, NothingProved
-from arrayfold.fold import Analysis, FoldResult, fold_with
+from arrayfold.fold import FoldResult, fold_with
 from arrayfold.mapping import Mapping
-from arrayfold.occupancy.find import OccupancyResult, find_occupancy
+from arrayfold.occupancy.find import NO_VECTOR, OccupancyResult, vectors_of_schedule
 from arrayfold.occupancy.store import mapping_along
 from arrayfold.program import Program
 from arrayfold.schedule import reorder
@@ -23,16 +23,13 @@ def stored_along_vectors(program: Program, result: OccupancyResult, budget: Budg
     names = {item.name: item.iterators for item in program.statements}
     times = [f"{name}[{', '.join(names[name])}] -> [{time}]" for name, time in result.schedule.items()]
     ordered = reorder(program, schedule="; ".join(times), parallel=True, budget=budget)
-    strict = find_occupancy(program, schedule=result.coefficients, is_strict=True, budget=budget)
+    vectors = vectors_of_schedule(program, result.coefficients, is_strict=True, budget=budget)
     mappings: dict[str, Mapping] = {}
-    foldable = Analysis.of(ordered, budget).foldable()
-    for array in strict.arrays:
-        if array.name not in foldable:
-            continue
-        if array.given is None:
-            raise NothingProved(f"{array.name}: {array.why['given_schedule']}")
-        if any(array.given):
-            mappings[array.name] = mapping_along(program, array.name, array.given)
+    for name, vector in vectors.items():
+        if vector is None:
+            raise NothingProved(f"{name}: {NO_VECTOR}")
+        if any(vector):
+            mappings[name] = mapping_along(program, name, vector)
     if not mappings:
         raise InputError("no array has an occupancy vector for this schedule, so there is nothing to write")
     return fold_with(ordered, mappings, budget=budget)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import islpy as isl
 
@@ -33,6 +34,7 @@ class CodeOrder:
         """The number of dimensions."""
         return _depth(self.schedule)
 
+    @cached_property
     def unrolled(self) -> dict[str, frozenset[int]]:
         """Statement -> dimensions of short loops of a fixed length; those around become innermost."""
         found: dict[str, frozenset[int]] = {}
@@ -52,7 +54,7 @@ class CodeOrder:
     def options(self) -> isl.UnionMap:
         """{ [t] -> unroll[d] }: the same for isl."""
         options = isl.UnionMap.empty(self.schedule.get_space())
-        short = self.unrolled()
+        short = self.unrolled
         for part in maps_of(self.schedule):
             names = ", ".join(f"t{k}" for k in range(part.dim(isl.dim_type.out)))
             for d in short[str(part.get_tuple_name(isl.dim_type.in_))]:

@@ -7,7 +7,7 @@ where the next address wraps; inside of a stretch every access is contiguous, an
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -148,23 +148,16 @@ class InnerLoop:
                 self._fixed[start] = self.name(base)
             return self._fixed[start]
         start = f"{parenthesised(inside)} % {modulus}"
-        found = self._position(value, slope, row.modulus)
-        if found is None:
-            found = _Position(self.name(base), self.name(f"{base}_shift"), slope, modulus, start)
-            if is_short:
-                found = replace(found, period=int(row.modulus.as_number()))
-            near = self._near(value, slope, row.modulus)
-            if near is not None:
-                found = replace(found, start=near[0].name, beyond=near[1])
+        found, beyond = self._near(value, slope, row.modulus) or (None, 0)
+        if found is None or beyond:
+            origin = start if found is None else found.name
+            period = int(row.modulus.as_number()) if is_short else None
+            shift = self.name(f"{base}_shift")
+            found = _Position(self.name(base), shift, slope, modulus, origin, beyond, period)
             self._positions[value, row.modulus] = found
         if found.period is not None:
             return found.name
         return sum_of([(slope, self.iterator), (1, found.shift)])
-
-    def _position(self, value: Formula, slope: int, modulus: Formula) -> _Position | None:
-        """The position of an address that is the same."""
-        near = self._near(value, slope, modulus)
-        return near[0] if near is not None and near[1] == 0 else None
 
     def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_Position, int] | None:
         """The position that is nearest to an address, if it is near whatever the sizes, and how near."""
@@ -193,18 +186,16 @@ class InnerLoop:
         """The loop over [start, end) with everything before it, in stretches of a limited length."""
         kind, i, begin = self.type, self.iterator, self._begin
         fixed = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
-        if not self._positions and longest is None:
-            before = [f"const {kind} {begin} = {start};"] if any(begin in text for text in fixed) else []
-            loop = self._loop(begin if before else start, end, body, pragmas)
-            return ["{", *_indented([*before, *fixed, *loop]), "}"]
         everything = list(self._positions.values())
         positions = [one for one in everything if one.period is None]
         turning = [one for one in everything if one.period is not None]
         body = [*body, *(one.turn for one in turning)]
         if not positions and longest is None:
-            before = [f"const {kind} {begin} = {start};", *fixed]
-            before += [line for one in turning for line in one.prepare()]
-            return ["{", *_indented([*before, *self._loop(begin, end, body, pragmas)]), "}"]
+            before = [*fixed, *(line for one in turning for line in one.prepare())]
+            if any(begin in line for line in before):
+                before.insert(0, f"const {kind} {begin} = {start};")
+                start = begin
+            return ["{", *_indented([*before, *self._loop(start, end, body, pragmas)]), "}"]
         last, stop = self.name(f"{i}_end"), self.name(f"{i}_stop")
         before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *fixed]
         before += [line for one in everything for line in one.prepare()]

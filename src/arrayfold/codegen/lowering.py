@@ -91,7 +91,7 @@ class InnermostLoops:
     def of(program: Program, order: CodeOrder) -> InnermostLoops:
         """The innermost loops of an order."""
         times = {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(order.schedule)}
-        short = order.unrolled()
+        short = order.unrolled
         dimension: dict[str, int] = {}
         moves: dict[str, dict[str, tuple[Vector, ...]]] = {}
         for item in program.statements:

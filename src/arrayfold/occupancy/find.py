@@ -23,6 +23,7 @@ from arrayfold.occupancy.vectors import shortest_occupancy_vector
 from arrayfold.program import Program
 from arrayfold.verify import Counterexample, Proof, Verdict, verify
 
+NO_VECTOR = "no vector of moderate length is valid: lifetimes may grow with the sizes"
 _NO_SCHEDULE = "there is no one-dimensional affine schedule"
 _NO_AFFINE_VECTOR = "no vector of moderate length is valid for all one-dimensional affine schedules"
 
@@ -91,6 +92,24 @@ def find_occupancy(
     """
     with (budget or Budget(None)).limit("occupancy vectors"):
         return _find(program, schedule, vectors or {}, is_strict)
+
+
+def vectors_of_schedule(
+    program: Program, schedule: Mapping[str, Sequence[int]], *, is_strict: bool, budget: Budget
+) -> dict[str, Vector | None]:
+    """Only the shortest vectors for one schedule; zero if nobody reads the array, None if there is none."""
+    with budget.limit("occupancy vectors"):
+        liveness = analyse(program)
+        _refuse_live_in(liveness)
+        form = single_assignment(program, liveness.temporaries)
+        space = ScheduleSpace(form)
+        chosen = [Extreme(1, _checked_schedule(space, schedule))]
+        return {
+            name: (0,) * program.array(name).rank
+            if _is_never_read(form, name)
+            else failing_vectors(space, name, chosen, is_strict=is_strict).shortest_other()
+            for name in form.arrays
+        }
 
 
 def affine_store(program: Program, name: str) -> StorageMapping:
@@ -193,7 +212,7 @@ def _array(
     else:
         given = failing_vectors(space, name, [Extreme(1, chosen)], is_strict=is_strict).shortest_other()
         if given is None:
-            why["given_schedule"] = "no vector of moderate length is valid: lifetimes may grow with the sizes"
+            why["given_schedule"] = NO_VECTOR
     affine: Vector | None = None
     if chosen is not None:
         affine = failing_vectors(space, name, extremes, is_strict=is_strict).shortest_other()
