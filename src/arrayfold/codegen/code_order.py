@@ -23,11 +23,13 @@ class CodeOrder:
     schedule    { S[i] -> [t] }  of the statements that are code; conditions are evaluated where they guard
     parallel    dimensions whose loops run in parallel
     statements  in the order of the text
+    writes      { S[i] -> A[x] }  of arrays
     """
 
     schedule: isl.UnionMap
     parallel: frozenset[int]
     statements: tuple[str, ...]
+    writes: isl.UnionMap
 
     @property
     def depth(self) -> int:
@@ -36,20 +38,35 @@ class CodeOrder:
 
     @cached_property
     def unrolled(self) -> dict[str, frozenset[int]]:
-        """Statement -> dimensions of short loops of a fixed length; those around become innermost."""
+        """Statement -> dimensions of short loops of a fixed length; those around become innermost.
+
+        Not those that write cell after cell, which are what a vector loop should be.
+        """
         found: dict[str, frozenset[int]] = {}
         for part in maps_of(self.schedule):
             times = part.range()
             lengths = [_fixed_length(times, d) for d in range(times.dim(isl.dim_type.set))]
             loops = [d for d, length in enumerate(lengths) if length != 1]
+            name = str(part.get_tuple_name(isl.dim_type.in_))
             copies, short = 1, set[int]()
             for d in reversed(loops[1:]):
                 copies *= lengths[d] or _MOST_COPIES + 1
-                if copies > _MOST_COPIES or d in self.parallel:
+                if copies > _MOST_COPIES or d in self.parallel or self._writes_cells_in_a_row(part, d):
                     break
                 short.add(d)
-            found[str(part.get_tuple_name(isl.dim_type.in_))] = frozenset(short)
+            found[name] = frozenset(short)
         return found
+
+    def _writes_cells_in_a_row(self, times: isl.Map, dimension: int) -> bool:
+        both = isl.UnionMap.from_map(next_iteration(times, dimension))
+        both = both.apply_domain(self.writes).apply_range(self.writes)
+        for pairs in maps_of(both):
+            moves = pairs.deltas()
+            rank = moves.dim(isl.dim_type.set)
+            row = isl.Set(f"{{ [{', '.join(['0'] * (rank - 1) + ['1'])}] }}")
+            if not moves.reset_tuple_id().is_disjoint(row):
+                return True
+        return False
 
     def options(self) -> isl.UnionMap:
         """{ [t] -> unroll[d] }: the same for isl."""
@@ -74,18 +91,39 @@ class CodeOrder:
         schedule = program.schedule.intersect_domain(domain).intersect_params(program.context)
         steps = _depth(schedule)
         whole = _one_at_a_time(schedule, runs)
-        return CodeOrder(whole, frozenset({*program.parallel, *range(steps + 1, _depth(whole))}), tuple(runs))
+        parallel = frozenset({*program.parallel, *range(steps + 1, _depth(whole))})
+        arrays = [array.name for array in program.arrays if array.rank]
+        writes = isl.UnionMap.empty(program.context.get_space())
+        for name in arrays:
+            writes = writes.union(program.accesses(writes=True, array=name))
+        return CodeOrder(whole, parallel, tuple(runs), writes)
+
+
+def next_iteration(times: isl.Map, dimension: int) -> isl.Map:
+    """{ S[i] -> S[j] }: j runs one iteration of a loop after i, for the same other dimensions."""
+    depth = times.dim(isl.dim_type.out)
+    first = [f"t{k}" for k in range(depth)]
+    second = [f"t{k} + 1" if k == dimension else f"t{k}" for k in range(depth)]
+    step = isl.Map(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] }}")
+    return times.apply_range(step).apply_range(times.reverse())
 
 
 def _fixed_length(times: isl.Set, dimension: int) -> int | None:
-    """The most values that a dimension takes for fixed values of those before, if that is a small number."""
+    """How many values a dimension takes for any values of those before, if that is one small number.
+
+    It may be fewer than the distance from the first to the last; then the loop is not unrolled, either.
+    """
     depth = times.dim(isl.dim_type.set)
     outer = times.project_out(isl.dim_type.set, dimension + 1, depth - dimension - 1)
     names = [f"t{k}" for k in range(dimension)]
-    same = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : a <= b }}")
-    apart = same.intersect_domain(outer).intersect_range(outer).deltas()
-    most = apart.dim_max_val(dimension)
-    return most.to_python() + 1 if most.is_int() and most.to_python() < _MOST_COPIES else None
+    split = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join(names)}] }}")
+    values = split.intersect_domain(outer).reverse()
+    last, first = (end.as_pw_multi_aff().get_at(dimension) for end in (values.lexmax(), values.lexmin()))
+    length = last.sub(first)
+    least, most = length.min_val(), length.max_val()
+    if least.ne(most) or not most.is_int() or most.to_python() >= _MOST_COPIES:
+        return None
+    return most.to_python() + 1
 
 
 def _is_condition(statement: StatementSource) -> bool:

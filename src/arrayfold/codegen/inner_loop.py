@@ -2,12 +2,16 @@
 
 Between two wraps an address is a fixed distance from the iterator. So the loop runs in stretches that end
 where the next address wraps; inside of a stretch every access is contiguous, and compilers vectorise it.
+Addresses that are always a few cells apart move as one group. While a group lies across the end of the
+memory, iterations run one by one, each address with its own modulo.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import islpy as isl
 
@@ -20,99 +24,126 @@ _INDENT = "  "
 _TURNS = 2
 _NEAR = 64
 _SHORT = 64
+_WORTH_ALIGNING = 256
+
+
+@dataclass(eq=False)
+class _Group:
+    """Addresses that wrap while the loop runs, all at fixed distances from one another.
+
+    value    the address that was met first, before its modulo, as a formula
+    lowest   how far the lowest address lies below that; its position is what a variable holds
+    highest  how far the highest lies above the one met first
+    """
+
+    value: Formula
+    modulus: Formula
+    slope: int
+    name: str
+    shift: str
+    modulus_text: str
+    lowest: int = 0
+    highest: int = 0
+
+    @property
+    def span(self) -> int:
+        """How far the highest address lies above the lowest."""
+        return self.highest - self.lowest
+
+    @property
+    def start(self) -> Formula:
+        """The lowest address before its modulo."""
+        return self.value + self.lowest
+
+    def in_stretch(self, iterator: str, beyond: int) -> str:
+        """The address so far beyond the one met first, where nothing wraps."""
+        return sum_of([(self.slope, iterator), (1, self.shift), (beyond - self.lowest, "")])
+
+    def at_seam(self, beyond: int) -> str:
+        """The same anywhere, for the iteration that the stretch begins with."""
+        if beyond == self.lowest:
+            return self.name
+        return f"({self.name} + {beyond - self.lowest}) % {self.modulus_text}"
+
+    def distance(self, at: str) -> str:
+        """Sets the distance of the lowest address from the iterator for a stretch."""
+        return f"const long long {self.shift} = {sum_of([(1, self.name), (-self.slope, at)])};"
+
+    def limit(self, at: str, stop: str) -> list[str]:
+        """Ends the stretch where the first of them wraps: at once if they are on both sides of the end."""
+        room = sum_of([(1, self.modulus_text), (-1, self.name), (-self.span, "")])
+        if self.slope == 1:
+            return [f"if ({room} < {stop} - {at}) {stop} = {at} + ({room});"]
+        steps = f"{self.name} + 1"
+        if self.slope > 1:
+            steps = f"({room} - 1) / {self.slope} + 1"
+        elif self.slope < -1:
+            steps = f"{self.name} / {-self.slope} + 1"
+        ends = f"if ({steps} < {stop} - {at}) {stop} = {at} + ({steps});"
+        return [ends, f"if ({room} <= 0) {stop} = {at};"] if self.span else [ends]
+
+    def advance(self, at: str, stop: str) -> list[str]:
+        """Moves on to the next stretch."""
+        name, modulus = self.name, self.modulus_text
+        if self.slope == 1:
+            return [f"{name} += {stop} - {at};", f"if ({name} == {modulus}) {name} = 0;"]
+        if self.slope == -1:
+            return [f"{name} -= {stop} - {at};", f"if ({name} < 0) {name} += {modulus};"]
+        if self.slope > 0:
+            return [f"{name} = ({name} + {self.slope}LL * ({stop} - {at})) % {modulus};"]
+        gone = f"({name} - {-self.slope}LL * ({stop} - {at})) % {modulus}"
+        return [f"{name} = {gone};", f"if ({name} < 0) {name} += {modulus};"]
 
 
 @dataclass(frozen=True)
-class _Position:
-    """An address that wraps while the loop runs.
-
-    name    the variable that holds it at the start of a stretch
-    shift   the variable that holds its distance from slope * iterator in a stretch
-    start   its first value, or the variable of a position that it is a little beyond
-    period  the modulus, if it is so small that stretches would be too: then it goes round in the loop
-    """
+class _Turning:
+    """An address with a modulus so small that stretches would be too: it goes round in the loop."""
 
     name: str
-    shift: str
-    slope: int
-    modulus: str
-    start: str
-    beyond: int = 0
-    period: int | None = None
+    step: int
+    period: int
+    start: Formula
 
     @property
     def turn(self) -> str:
         """Moves it on by one iteration."""
-        assert self.period is not None
-        step = self.slope % self.period
-        if step == 1:
+        if self.step == 1:
             return f"if (++{self.name} == {self.period}) {self.name} = 0;"
-        return f"if (({self.name} += {step}) >= {self.period}) {self.name} -= {self.period};"
+        return f"if (({self.name} += {self.step}) >= {self.period}) {self.name} -= {self.period};"
 
-    def prepare(self) -> list[str]:
-        """Sets it before the first stretch."""
-        first = sum_of([(1, self.start), (self.beyond, "")]) if self.beyond else self.start
-        lines = [f"long long {self.name} = {first};"]
-        if self.beyond > 0:
-            lines.append(f"while ({self.name} >= {self.modulus}) {self.name} -= {self.modulus};")
-        elif self.beyond < 0:
-            lines.append(f"while ({self.name} < 0) {self.name} += {self.modulus};")
-        else:
-            lines.append(f"if ({self.name} < 0) {self.name} += {self.modulus};")
-        return lines
 
-    def distance(self, at: str) -> str:
-        """Sets its distance from the iterator for a stretch."""
-        moved = sum_of([(1, self.name), (-self.slope, at)])
-        return f"const long long {self.shift} = {moved};"
-
-    def limit(self, at: str, stop: str) -> str:
-        """Ends the stretch where the address wraps."""
-        if self.slope == 1:
-            steps = f"{self.modulus} - {self.name}"
-        elif self.slope == -1:
-            steps = f"{self.name} + 1"
-        elif self.slope > 0:
-            steps = f"({self.modulus} - 1 - {self.name}) / {self.slope} + 1"
-        else:
-            steps = f"{self.name} / {-self.slope} + 1"
-        return f"if ({steps} < {stop} - {at}) {stop} = {at} + ({steps});"
-
-    def advance(self, at: str, stop: str) -> list[str]:
-        """Moves on to the next stretch."""
-        if self.slope == 1:
-            return [f"{self.name} += {stop} - {at};", f"if ({self.name} == {self.modulus}) {self.name} = 0;"]
-        if self.slope == -1:
-            return [f"{self.name} -= {stop} - {at};", f"if ({self.name} < 0) {self.name} += {self.modulus};"]
-        if self.slope > 0:
-            return [f"{self.name} = ({self.name} + {self.slope}LL * ({stop} - {at})) % {self.modulus};"]
-        gone = f"({self.name} - {-self.slope}LL * ({stop} - {at})) % {self.modulus}"
-        return [f"{self.name} = {gone};", f"if ({self.name} < 0) {self.name} += {self.modulus};"]
+Mode = Literal["look", "stretch", "seam"]
 
 
 @dataclass(eq=False)
 class InnerLoop:
     """One innermost loop while its body is written: it collects what must be computed before.
 
-    iterator    a name that occurs nowhere else in the file
-    parameters  of the model; their texts in C are asked for
-    name        gives names like a given one that occur nowhere else; each loop may have the same ones
+    The body is written several times: to look at its addresses, as it is in a stretch, and at a seam.
+
+    iterator     a name that occurs nowhere else in the file
+    parameters   of the model; their texts in C are asked for
+    name         gives names like a given one that occur nowhere else; each loop may have the same ones
+    is_positive  whether a formula of parameters is, at all sizes
     is_parallel  iterations run in any order, so that nothing may be handed from one to the next
-    inside      names that are set in the body, so that nothing before the loop can use them
-    statements  those in the body, as they come
+    inside       names that are set in the body, so that nothing before the loop can use them
+    statements   those in the body, as they come
     """
 
     iterator: str
     type: str
     parameters: Collection[str]
     name: Callable[[str], str]
+    is_positive: Callable[[Formula], bool]
     is_parallel: bool = False
+    mode: Mode = "look"
     inside: set[str] = field(default_factory=set[str])
     statements: set[str] = field(default_factory=set[str])
     _fixed: dict[str, str] = field(default_factory=dict[str, str])
-    _positions: dict[tuple[Formula, Formula], _Position] = field(
-        default_factory=dict[tuple[Formula, Formula], "_Position"]
-    )
+    _groups: list[_Group] = field(default_factory=list[_Group])
+    _turning: dict[tuple[Formula, int], _Turning] = field(default_factory=dict[tuple[Formula, int], _Turning])
+    _aligned: tuple[_Group, int, int] | None = None
+    _name_text: NameText = str
 
     def formula(self, expression: isl.AstExpr) -> Formula | None:
         """An expression of the body, if it is known before the loop but for the iterator."""
@@ -126,10 +157,13 @@ class InnerLoop:
         values: Sequence[Formula | None],
         array: str,
         name: NameText,
+        lanes: int | None = None,
     ) -> str:
         """A coordinate of an address in the body, given the subscripts as text and as formulas.
 
         The modulus of the row must be positive at all sizes: it is used even if the access never happens.
+
+        lanes  elements in a line of the cache, if the array begins with one
         """
         text = row.text(subscripts, name)
         value = None if row.wrap == "none" else _value(row, values)
@@ -137,39 +171,50 @@ class InnerLoop:
         is_short = row.modulus.is_constant and row.modulus.as_number() < _SHORT
         if value is None or slope is None or (slope and is_short and self.is_parallel):
             return text
-        # Where no access happens the subscripts may wrap as unsigned numbers, so the formula is what counts.
-        before = value.replace_names({self.iterator: Formula.name(self._begin)})
-        inside = formula_text(before, lambda one: name(one) if one in self.parameters else one)
+        self._name_text = name
         modulus = parenthesised(formula_text(row.modulus, name))
-        base = f"{array}_{len(self._fixed) + len(self._positions)}"
+        base = f"{array}_{len(self._fixed) + len(self._groups) + len(self._turning)}"
         if slope == 0:
+            # Where no access happens subscripts may wrap as unsigned numbers, so the formula is what counts.
+            inside = self._before(value)
             start = wrapped(inside, modulus) if row.wrap == "any" else f"{parenthesised(inside)} % {modulus}"
             if start not in self._fixed:
                 self._fixed[start] = self.name(base)
             return self._fixed[start]
-        start = f"{parenthesised(inside)} % {modulus}"
-        found, beyond = self._near(value, slope, row.modulus) or (None, 0)
-        if found is None or beyond:
-            origin = start if found is None else found.name
-            period = int(row.modulus.as_number()) if is_short else None
+        if is_short:
+            period = int(row.modulus.as_number())
+            key = (value, period)
+            if key not in self._turning:
+                self._turning[key] = _Turning(self.name(base), slope % period, period, value)
+            return self._turning[key].name
+        found = self._near(value, slope, row.modulus)
+        if found is None:
             shift = self.name(f"{base}_shift")
-            found = _Position(self.name(base), shift, slope, modulus, origin, beyond, period)
-            self._positions[value, row.modulus] = found
-        if found.period is not None:
-            return found.name
-        return sum_of([(slope, self.iterator), (1, found.shift)])
+            found = _Group(value, row.modulus, slope, self.name(base), shift, modulus), 0
+            self._groups.append(found[0])
+        group, beyond = found
+        if self.mode == "look":
+            group.lowest, group.highest = min(group.lowest, beyond), max(group.highest, beyond)
+            if self._aligned is None and lanes is not None and slope == 1:
+                self._aligned = group, beyond, lanes
+        return group.at_seam(beyond) if self.mode == "seam" else group.in_stretch(self.iterator, beyond)
 
-    def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_Position, int] | None:
-        """The position that is nearest to an address, if it is near whatever the sizes, and how near."""
-        found: list[tuple[int, int, _Position]] = []
-        for number, ((other, same), position) in enumerate(self._positions.items()):
-            if same == modulus and position.slope == slope:
-                apart = (value - other - modulus * turns for turns in range(-_TURNS, _TURNS + 1))
-                found += [(int(d.as_number()), number, position) for d in apart if d.is_constant]
+    def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_Group, int] | None:
+        """The group that an address belongs to, and how far it lies beyond the first of it."""
+        found: list[tuple[int, int, _Group]] = []
+        for number, group in enumerate(self._groups):
+            if group.modulus == modulus and group.slope == slope:
+                apart = (value - group.value - modulus * turns for turns in range(-_TURNS, _TURNS + 1))
+                found += [(int(d.as_number()), number, group) for d in apart if d.is_constant]
         if not found:
             return None
-        distance, _, position = min(found, key=lambda item: (abs(item[0]), item[1]))
-        return (position, distance) if abs(distance) <= _NEAR else None
+        distance, _, group = min(found, key=lambda item: (abs(item[0]), item[1]))
+        return (group, distance) if abs(distance) <= _NEAR else None
+
+    def _before(self, value: Formula) -> str:
+        """A formula as C, at the first iteration of a stretch."""
+        at_begin = value.replace_names({self.iterator: Formula.name(self._begin)})
+        return formula_text(at_begin, lambda one: self._name_text(one) if one in self.parameters else one)
 
     @property
     def _begin(self) -> str:
@@ -178,36 +223,88 @@ class InnerLoop:
     @property
     def is_plain(self) -> bool:
         """Whether nothing has to be computed before the loop."""
-        return not self._fixed and not self._positions
+        return not (self._fixed or self._groups or self._turning)
+
+    @property
+    def has_seams(self) -> bool:
+        """Whether there are iterations in which addresses of one group lie on both sides of the end."""
+        return any(group.span for group in self._groups)
 
     def lines(
-        self, start: str, end: str, body: Sequence[str], pragmas: Sequence[str], longest: int | None
+        self,
+        start: str,
+        end: str,
+        body: Sequence[str],
+        seam: Sequence[str],
+        pragmas: Sequence[str],
+        longest: int | None,
     ) -> list[str]:
-        """The loop over [start, end) with everything before it, in stretches of a limited length."""
+        """The loop over [start, end) with everything before it, in stretches of a limited length.
+
+        seam  the body for one iteration where addresses of a group lie on both sides of the end
+        """
         kind, i, begin = self.type, self.iterator, self._begin
-        fixed = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
-        everything = list(self._positions.values())
-        positions = [one for one in everything if one.period is None]
-        turning = [one for one in everything if one.period is not None]
-        body = [*body, *(one.turn for one in turning)]
-        if not positions and longest is None:
-            before = [*fixed, *(line for one in turning for line in one.prepare())]
+        turns = [one.turn for one in self._turning.values()]
+        body, seam = [*body, *turns], [*seam, *turns]
+        before = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
+        before += [line for one in self._turning.values() for line in self._prepare_turning(one)]
+        if not self._groups and longest is None:
             if any(begin in line for line in before):
                 before.insert(0, f"const {kind} {begin} = {start};")
                 start = begin
             return ["{", *_indented([*before, *self._loop(start, end, body, pragmas)]), "}"]
         last, stop = self.name(f"{i}_end"), self.name(f"{i}_stop")
-        before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *fixed]
-        before += [line for one in everything for line in one.prepare()]
+        before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *before]
+        before += [line for one in self._groups for line in self._prepare(one)]
         inside = [f"long long {stop} = {last};"]
+        if pragmas and self._aligned is not None:
+            inside.append(self._align(begin, last, stop))
         if longest is not None:
             inside.append(f"if ({stop} - {begin} > {longest}) {stop} = {begin} + {longest};")
-        inside += [one.limit(begin, stop) for one in positions]
-        inside += [one.distance(begin) for one in positions]
-        inside += self._loop(begin, stop, body, pragmas)
-        inside += [line for one in positions for line in one.advance(begin, stop)]
+        inside += [line for one in self._groups for line in one.limit(begin, stop)]
+        stretch = [one.distance(begin) for one in self._groups] + self._loop(begin, stop, body, pragmas)
+        if self.has_seams:
+            is_used = any(re.search(rf"\b{i}\b", line) for line in seam)
+            single = [f"const {kind} {i} = {begin};"] * is_used + [*seam, f"{stop} = {begin} + 1;"]
+            inside += [f"if ({stop} > {begin}) {{", *_indented(stretch), "} else {", *_indented(single), "}"]
+        else:
+            inside += stretch
+        inside += [line for one in self._groups for line in one.advance(begin, stop)]
         inside += [f"{begin} = ({kind}){stop};"]
         return ["{", *_indented([*before, f"while ({begin} < {last}) {{", *_indented(inside), "}"]), "}"]
+
+    def _prepare_turning(self, one: _Turning) -> list[str]:
+        return [
+            f"long long {one.name} = {parenthesised(self._before(one.start))} % {one.period};",
+            f"if ({one.name} < 0) {one.name} += {one.period};",
+        ]
+
+    def _prepare(self, group: _Group) -> list[str]:
+        """Sets the position of a group before the first stretch, from that of another one if that is near."""
+        name, modulus = group.name, group.modulus_text
+        for other in self._groups[: self._groups.index(group)]:
+            if other.modulus != group.modulus or other.slope != group.slope:
+                continue
+            for turns in range(-_TURNS, _TURNS + 1):
+                apart = group.start - other.start - group.modulus * turns
+                if apart.names() <= set(self.parameters) and self._is_in(apart, group.modulus):
+                    first = f"{other.name} + {self._before(apart)}"
+                    return [f"long long {name} = {first};", f"if ({name} >= {modulus}) {name} -= {modulus};"]
+        first = f"{parenthesised(self._before(group.start))} % {modulus}"
+        return [f"long long {name} = {first};", f"if ({name} < 0) {name} += {modulus};"]
+
+    def _is_in(self, value: Formula, modulus: Formula) -> bool:
+        """Whether 0 <= value <= modulus at all sizes."""
+        return self.is_positive(value + 1) and self.is_positive(modulus - value + 1)
+
+    def _align(self, begin: str, last: str, stop: str) -> str:
+        """Ends the first of many stretches where writes begin a line of the cache."""
+        assert self._aligned is not None
+        group, beyond, lanes = self._aligned
+        first = sum_of([(1, group.name), (beyond - group.lowest, "")])
+        beside = f"{parenthesised(first)} % {lanes}"
+        is_worth = f"{last} - {begin} >= {_WORTH_ALIGNING}"
+        return f"if ({is_worth} && {beside}) {stop} = {begin} + {lanes} - {beside};"
 
     def _loop(self, start: str, end: str, body: Sequence[str], pragmas: Sequence[str]) -> list[str]:
         i = self.iterator

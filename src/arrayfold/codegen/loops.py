@@ -9,7 +9,7 @@ from typing import Any, Literal
 import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised
-from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.inner_loop import InnerLoop, Mode
 from arrayfold.errors import IslFailure
 from arrayfold.formula import Formula
 
@@ -57,6 +57,7 @@ class LoopStyle:
     parameters  name in the model -> C text
     options     { [t] -> unroll[d] }  for isl
     name        new names, where innermost loops are to be free of modulo
+    is_positive whether a formula of parameters is, at all sizes
     strips      whether iterations of an innermost loop are independent, given its dimension and statements,
                 and of how many in a row
     """
@@ -67,6 +68,7 @@ class LoopStyle:
     parameters: Mapping[str, str]
     options: isl.UnionMap
     name: Callable[[str], str] | None = None
+    is_positive: Callable[[Formula], bool] = lambda _formula: False
     strips: Strips = lambda _dimension, _statements: (False, None)
 
 
@@ -143,23 +145,35 @@ class _Printer:
 
     def _innermost(self, node: isl.AstNode, dimension: int, end: str, pragmas: list[str]) -> Iterator[str]:
         """A loop whose body has no modulo that changes with its iterator."""
-        assert self._style.name is not None
-        iterator = self._style.iterators[dimension]
-        inner = InnerLoop(iterator, self._style.type, self._style.parameters, self._style.name, bool(pragmas))
-        self._inner = inner
-        body = list(self.node(node.for_get_body()))
-        self._inner = None
+        style = self._style
+        assert style.name is not None
+        iterator = style.iterators[dimension]
+        inner = InnerLoop(
+            iterator, style.type, style.parameters, style.name, style.is_positive, bool(pragmas)
+        )
+        body = self._written(inner, node.for_get_body())
+        if not inner.is_plain:
+            body = self._written(inner, node.for_get_body(), "stretch")
+        seam = self._written(inner, node.for_get_body(), "seam") if inner.has_seams else []
         start = self.expression(node.for_get_init())
         length: int | None = None
         if not pragmas:
             is_independent, length = self._style.strips(dimension, frozenset(inner.statements))
             pragmas = ["#pragma GCC ivdep"] if is_independent else []
         if not inner.is_plain or length is not None:
-            yield from inner.lines(start, end, body, pragmas, length)
+            yield from inner.lines(start, end, body, seam, pragmas, length)
             return
         yield from pragmas
         head = f"for ({self._style.type} {iterator} = {start}; {iterator} < {end}; {iterator}++)"
         yield from _body(head, body)
+
+    def _written(self, inner: InnerLoop, body: isl.AstNode, mode: Mode = "look") -> list[str]:
+        """The lines of the body of an innermost loop."""
+        inner.mode = mode
+        self._inner = inner
+        lines = list(self.node(body))
+        self._inner = None
+        return lines
 
     def _end(self, condition: isl.AstExpr, iterator: str) -> str | None:
         """The first value that a loop does not reach, if its condition is a plain comparison."""

@@ -21,7 +21,7 @@ from arrayfold._budget import Budget
 from arrayfold._integer import Vector
 from arrayfold._isl import coordinate, maps_of
 from arrayfold.codegen.address import wraps
-from arrayfold.codegen.code_order import CodeOrder
+from arrayfold.codegen.code_order import CodeOrder, next_iteration
 from arrayfold.codegen.independence import Independence
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError
@@ -143,7 +143,7 @@ def _last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] |
     It is the last dimension that takes several values for fixed values of the others, and is not unrolled.
     """
     for dimension in reversed([d for d in range(times.dim(isl.dim_type.out)) if d not in unrolled]):
-        steps = _next_iteration(times, dimension).deltas()
+        steps = next_iteration(times, dimension).deltas()
         if not steps.is_empty():
             step = steps.sample_point()
             only = isl.Set.from_point(step).reset_tuple_id()
@@ -153,15 +153,6 @@ def _last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] |
             count = steps.dim(isl.dim_type.set)
             return dimension, tuple(coordinate(step, isl.dim_type.set, k) for k in range(count))
     return None
-
-
-def _next_iteration(times: isl.Map, dimension: int) -> isl.Map:
-    """{ S[i] -> S[j] }: j runs one iteration of a loop after i, for the same other dimensions."""
-    depth = times.dim(isl.dim_type.out)
-    first = [f"t{k}" for k in range(depth)]
-    second = [f"t{k} + 1" if k == dimension else f"t{k}" for k in range(depth)]
-    step = isl.Map(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] }}")
-    return times.apply_range(step).apply_range(times.reverse())
 
 
 def _moved(access: isl.Map, step: Vector) -> Vector | None:

@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import CSource, StatementSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, Evaluate, Expression, For, Function, Reference, Variable, walk
+from arrayfold.codegen.address import is_never_negative
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
 from arrayfold.codegen.expressions import ExpressionPrinter
@@ -83,7 +84,11 @@ def generate_region(
     if style == "fast":
         stored = {mapping.array: mapping for mapping in mappings}
         known = Independence(with_guard_reads(program), order.schedule, stored)
-        loop_style = replace(loop_style, name=names.shared, strips=known.strip)
+
+        def is_positive(formula: Formula) -> bool:
+            return is_never_negative(formula - 1, program.context)
+
+        loop_style = replace(loop_style, name=names.shared, is_positive=is_positive, strips=known.strip)
     hoisted = _hoisted(source, storages, names)
     writer = _StatementWriter(
         source,

@@ -15,6 +15,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
 
 STACK_BYTES = 16 * 1024
+_LINE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class Storage:
     comment       a line that says what the mapping is
     is_flat       it has one dimension in C, because jumps must not cross declarations with variable extents
     may_allocate  malloc and free mean what they usually mean there
+    block         if it is to begin with a line of the cache, the name of what malloc returns
     """
 
     variable: Variable
@@ -35,6 +37,7 @@ class Storage:
     parameter: NameText
     is_flat: bool = False
     may_allocate: bool = True
+    block: str | None = None
 
     @property
     def is_on_heap(self) -> bool:
@@ -45,6 +48,13 @@ class Storage:
         if not size.is_constant:
             return True
         return int(size.as_number()) * max(1, self.variable.element.bits // 8) > STACK_BYTES
+
+    @property
+    def lanes(self) -> int | None:
+        """How many elements a line of the cache holds, if the array begins with a line."""
+        bits = self.variable.element.bits
+        is_aligned = self.block is not None and self.is_on_heap and len(self.extents) == 1
+        return 8 * _LINE // bits if is_aligned and bits and 8 * _LINE % bits == 0 else None
 
     def declaration(self) -> list[str]:
         """The lines that make it exist."""
@@ -57,16 +67,26 @@ class Storage:
             return [*lines, f"{element} {self.name}{brackets};"]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
+        skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
+        if self.lanes is None:
+            return [
+                *lines,
+                f"{element} {target} = malloc(sizeof({element}{brackets}));",
+                f"if (!{self.name})",
+                "  abort();",
+            ]
         return [
             *lines,
-            f"{element} {target} = malloc(sizeof({element}{brackets}));",
-            f"if (!{self.name})",
+            f"char *{self.block} = malloc(sizeof({element}{brackets}) + {_LINE - 1});",
+            f"if (!{self.block})",
             "  abort();",
+            f"{element} {target} = (void *)({self.block} + {skipped});",
         ]
 
     def release(self) -> list[str]:
         """The lines that end it."""
-        return [f"free({self.name});"] if self.is_on_heap else []
+        block = self.name if self.lanes is None else self.block
+        return [f"free({block});"] if self.is_on_heap else []
 
     def element(
         self,
@@ -84,7 +104,9 @@ class Storage:
             return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
         return self.indexed(
             [
-                inner.coordinate(replace(row, modulus=extent), factors, values, self.name, self.parameter)
+                inner.coordinate(
+                    replace(row, modulus=extent), factors, values, self.name, self.parameter, self.lanes
+                )
                 if isinstance(row, Row)
                 else row.text(factors, self.parameter)
                 for row, extent in zip(self.layout.rows, self.extents, strict=True)

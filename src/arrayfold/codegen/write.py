@@ -117,6 +117,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 parameter_text(source.parameters),
                 has_jumps,
                 may_allocate,
+                names.shared(f"{new_name}_block") if region.style == "fast" else None,
             )
         )
     return storages
