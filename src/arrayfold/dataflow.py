@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import coalesced
+from arrayfold._isl import coalesced, first_images, maps_of
 from arrayfold.order import Order
 from arrayfold.program import Program
 
@@ -47,9 +47,35 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
 
 def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
     """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value."""
-    earlier = _across(order.read_times, _ever(order, order.before).reverse(), order.write_times)
-    defined = earlier.apply_range(program.accesses(writes=True, must_only=True))
-    return coalesced(program.accesses(writes=False).subtract(defined))
+    found = isl.UnionMap.empty(program.context.get_space())
+    # Array by array: most pairs of statements have none in common.
+    for array in program.arrays:
+        reads = program.accesses(writes=False, array=array.name)
+        writes = program.accesses(writes=True, must_only=True, array=array.name)
+        read_times = order.read_times.intersect_domain(reads.domain())
+        write_times = order.write_times.intersect_domain(writes.domain())
+        if order.is_total and order.exclusive is None:
+            defined = _after_first_writes(reads, writes, read_times, write_times, order.before)
+        else:
+            after = _ever(order, order.before).reverse()
+            defined = _across(read_times, after, write_times).apply_range(writes)
+        found = found.union(reads.subtract(defined))
+    return coalesced(found)
+
+
+def _after_first_writes(
+    reads: isl.UnionMap,
+    writes: isl.UnionMap,
+    read_times: isl.UnionMap,
+    write_times: isl.UnionMap,
+    before: isl.Map,
+) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: reads after the first write of their cell, for a total order."""
+    found = isl.UnionMap.empty(reads.get_space())
+    for times in maps_of(writes.reverse().apply_range(write_times)):
+        later = isl.UnionMap.from_map(first_images(times).apply_range(before))
+        found = found.union(later.apply_range(read_times.reverse()).reverse().intersect(reads))
+    return found
 
 
 def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
