@@ -31,7 +31,11 @@ DEFAULT_SECONDS = 60.0
 
 @dataclass(frozen=True, eq=False)
 class FoldedArray:
-    """One array, its mapping, the proof, and the lower bound beside it."""
+    """One array, its mapping, the proof, and the lower bound beside it.
+
+    was  cells that it replaces, where these are not its own: zero for the buffer of a tile beside what tiles
+         leave to each other
+    """
 
     name: str
     method: str
@@ -42,6 +46,7 @@ class FoldedArray:
     seconds: float
     params: Mapping[str, int]
     cases: tuple[Case, ...] = ()
+    was: Formula | None = None
 
     @property
     def size(self) -> Formula:
@@ -50,8 +55,8 @@ class FoldedArray:
 
     @property
     def original_size(self) -> Formula:
-        """Cells of the box that the array spans."""
-        return self.conflicts.original_size
+        """Cells that the fold replaces: those of the box that the array spans."""
+        return self.conflicts.original_size if self.was is None else self.was
 
     @property
     def is_optimal(self) -> bool:
@@ -83,12 +88,17 @@ class FoldedArray:
         """What the fold is worth, in words."""
         proved = "proved minimal" if self.is_optimal else "proved"
         cells = "1 cell" if str(self.size) == "1" else f"{self.size} cells"
-        return ", ".join(filter(None, (f"{cells} instead of {self.original_size}", proved, self.limits)))
+        return ", ".join(filter(None, (f"{cells} {self._instead}", proved, self.limits)))
+
+    @property
+    def _instead(self) -> str:
+        """What the cells replace, in words."""
+        return "for a tile" if self.was == Formula.constant(0) else f"instead of {self.original_size}"
 
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
         limits = f" {self.limits}" if self.limits else ""
-        return f"{self.mapping}: {self.size} cells{minimal} instead of {self.original_size}{limits}"
+        return f"{self.mapping}: {self.size} cells{minimal} {self._instead}{limits}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold._isl import parameter_names
 from arrayfold.c.source import CSource
 from arrayfold.errors import InputError
+from arrayfold.formula import Formula
 
 Parallelism: TypeAlias = Literal["doall", "forall"]
 
@@ -65,6 +66,23 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class TileBuffer:
+    """An array whose values never leave a tile.
+
+    array       what it is a buffer of
+    dimensions  how many of the first dimensions of the schedule say which tile it is
+    border      the array of what tiles leave to each other, if they do
+    size        cells of the array that the two replace
+    """
+
+    name: str
+    array: str
+    dimensions: int
+    border: str | None
+    size: Formula
+
+
+@dataclass(frozen=True)
 class Kept:
     """Why an array stays where it is; what is final stands even if the user calls the array temporary."""
 
@@ -88,6 +106,7 @@ class Program:
     source          the C text behind it, if it has one
     exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if all always run
     tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
+    buffers         arrays whose values never leave a tile
     """
 
     name: str
@@ -105,6 +124,7 @@ class Program:
     source: CSource | None = None
     exclusive: isl.UnionMap | None = None
     tiles: tuple[str, ...] = ()
+    buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -110,14 +110,26 @@ class Guard:
     evaluated: str
 
 
-@dataclass(frozen=True, eq=False)
-class StatementSource:
-    """The C behind a statement of the model: an assignment, an initialised variable, or a condition.
+@dataclass(frozen=True)
+class Copy:
+    """A statement that no text has: target[x] = origin[x].
 
-    iterators  the variables of the loops around it, one a dimension of its domain
+    skip  how many of its iterators come before x
     """
 
-    node: Evaluate | Variable | Expression
+    target: str
+    origin: str
+    skip: int
+
+
+@dataclass(frozen=True, eq=False)
+class StatementSource:
+    """The C behind a statement of the model: an assignment, an initialised variable, a condition, or a copy.
+
+    iterators  the variables of the loops around it, one a dimension of its domain; a copy has none
+    """
+
+    node: Evaluate | Variable | Expression | Copy
     iterators: tuple[Variable, ...]
     guards: tuple[Guard, ...] = ()
 

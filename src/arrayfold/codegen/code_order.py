@@ -9,11 +9,12 @@ from functools import cached_property
 import islpy as isl
 
 from arrayfold._isl import maps_of
-from arrayfold.c.source import CSource, StatementSource
+from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.c.tree import Evaluate, Variable
 from arrayfold.program import Program
 
 _MOST_COPIES = 32
+_SHORTEST_VECTOR = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class CodeOrder:
     def unrolled(self) -> dict[str, frozenset[int]]:
         """Statement -> dimensions of short loops of a fixed length; those around become innermost.
 
-        Not those that write cell after cell, which are what a vector loop should be.
+        Not those that write more than a few cells in a row, which are what a vector loop should be.
         """
         found: dict[str, frozenset[int]] = {}
         for part in maps_of(self.schedule):
@@ -51,7 +52,10 @@ class CodeOrder:
             copies, short = 1, set[int]()
             for d in reversed(loops[1:]):
                 copies *= lengths[d] or _MOST_COPIES + 1
-                if copies > _MOST_COPIES or d in self.parallel or self._writes_cells_in_a_row(part, d):
+                is_long = (lengths[d] or 0) > _SHORTEST_VECTOR
+                if copies > _MOST_COPIES or d in self.parallel:
+                    break
+                if is_long and self._writes_cells_in_a_row(part, d):
                     break
                 short.add(d)
             found[name] = frozenset(short)
@@ -127,7 +131,7 @@ def _fixed_length(times: isl.Set, dimension: int) -> int | None:
 
 
 def _is_condition(statement: StatementSource) -> bool:
-    return not isinstance(statement.node, Evaluate | Variable)
+    return not isinstance(statement.node, Evaluate | Variable | Copy)
 
 
 def _depth(schedule: isl.UnionMap) -> int:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
+from arrayfold._isl import maps_of
 from arrayfold.c.lexer import end_of_statement
-from arrayfold.c.source import CSource, StatementSource, loop_variable, variables_with_address
+from arrayfold.c.source import Copy, CSource, StatementSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, Evaluate, Expression, For, Function, Reference, Variable, walk
 from arrayfold.codegen.address import is_never_negative
 from arrayfold.codegen.code_order import CodeOrder
@@ -24,7 +25,7 @@ from arrayfold.codegen.names import Names
 from arrayfold.codegen.storage import Storage, parameter_text, plain_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import extents
+from arrayfold.formula_isl import extents, from_aff
 from arrayfold.guards import check_guards, with_guard_reads
 from arrayfold.liveness import analyse
 from arrayfold.mapping import FoldMapping
@@ -90,9 +91,20 @@ def generate_region(
 
         loop_style = replace(loop_style, name=names.shared, is_positive=is_positive, strips=known.strip)
     hoisted = _hoisted(source, storages, names)
+    by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
+    deepest = max((storage.tile for storage in storages), default=0)
     writer = _StatementWriter(
         source,
-        {storage.variable: storage for storage in storages},
+        by_array,
+        {
+            item.name: {
+                source.variables[access.array]: by_array[access.array]
+                for access in item.accesses
+                if access.array in by_array
+            }
+            for item in program.statements
+        },
+        {item.name: _times(program, item.name, deepest) for item in program.statements},
         hoisted,
         loop_style.type,
         loop_style.iterators,
@@ -179,6 +191,39 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
         )
 
 
+def _iterator(position: int) -> str:
+    """The name of an iterator in formulas of times; no parameter is called like that."""
+    return f"@{position}"
+
+
+def _times(program: Program, statement: str, count: int) -> list[Formula]:
+    """The first coordinates of the time of a statement, in its iterators."""
+    assert program.schedule is not None
+    found: list[Formula] = []
+    for part in maps_of(program.schedule):
+        if count == 0 or part.get_tuple_name(isl.dim_type.in_) != statement:
+            continue
+        for k in range(count):
+            others = part.dim(isl.dim_type.out) - k - 1
+            one = part.project_out(isl.dim_type.out, k + 1, others).project_out(isl.dim_type.out, 0, k)
+            pieces = (piece for _, piece in one.as_pw_multi_aff().get_at(0).get_pieces())
+            fitting = [piece for piece in pieces if one.is_subset(isl.Map.from_aff(piece))]
+            if not fitting or fitting[0].dim(isl.dim_type.div):
+                raise InputError(f"the tiles of {statement} are no affine function of its loops")
+            found.append(_formula_of_iterators(fitting[0]))
+    return found
+
+
+def _formula_of_iterators(form: isl.Aff) -> Formula:
+    total = Formula.constant(0)
+    rest = form
+    for k in range(form.dim(isl.dim_type.in_)):
+        slope = form.get_coefficient_val(isl.dim_type.in_, k).to_python()
+        total += Formula.name(_iterator(k)) * slope
+        rest = rest.set_coefficient_val(isl.dim_type.in_, k, isl.Val(0))
+    return total + from_aff(rest)
+
+
 def _is_set_again(source: CSource, variable: Variable, use: Reference) -> bool:
     """Whether a use outside the region lies in a for loop of its own over the variable."""
     return any(
@@ -231,20 +276,57 @@ class _StatementWriter:
     """Statements with new iterators: the user's text where there is one, otherwise from the tree."""
 
     source: CSource
-    storages: Mapping[Variable, Storage]
+    arrays: Mapping[str, Storage]
+    users: Mapping[str, Mapping[Variable, Storage]]
+    times: Mapping[str, Sequence[Formula]]
     hoisted: Mapping[Variable, str]
     type: str
     iterators: tuple[str, ...]
     inner: InnerLoop | None = None
     known: Mapping[Variable, Formula | None] = field(default_factory=dict[Variable, "Formula | None"])
+    storages: Mapping[Variable, Storage] = field(default_factory=dict[Variable, Storage])
+    tile: Sequence[tuple[str, Formula | None]] = ()
 
     def lines(self, name: str, arguments: Sequence[str], place: Place | None) -> list[str]:
         """The lines of one statement."""
         statement = self.source.statements[name]
-        if place is not None:
-            known = {variable: Formula.name(name) for name, variable in self.source.parameters.items()}
-            known |= dict(zip(statement.iterators, place.iterators, strict=True))
-            return replace(self, inner=place.inner, known=known).lines(name, arguments, None)
+        parameters = {name: Formula.name(name) for name in self.source.parameters}
+        formulas = place.iterators if place is not None else (None,) * len(arguments)
+        known = {variable: parameters[name] for name, variable in self.source.parameters.items()}
+        known |= dict(zip(statement.iterators, formulas, strict=False))
+        tile = [self._coordinate(time, arguments, formulas) for time in self.times[name]]
+        inner = None if place is None else place.inner
+        writer = replace(self, inner=inner, known=known, storages=self.users[name], tile=tile)
+        if isinstance(statement.node, Copy):
+            return writer.copy_lines(statement.node, arguments, formulas)
+        return writer.statement_lines(statement, arguments)
+
+    def _coordinate(
+        self, time: Formula, arguments: Sequence[str], formulas: Sequence[Formula | None]
+    ) -> tuple[str, Formula | None]:
+        """A coordinate of a tile as C and as a formula, from the iterators of a statement."""
+        to_text = parameter_text(self.source.parameters)
+        texts = {_iterator(k): parenthesised(argument) for k, argument in enumerate(arguments)}
+        text = formula_text(time, lambda one: texts[one] if one in texts else to_text(one))
+        values = {_iterator(k): formula for k, formula in enumerate(formulas) if formula is not None}
+        is_known = all(one in values for one in time.names() & texts.keys())
+        return text, time.replace_names(values) if is_known else None
+
+    def copy_lines(
+        self, copy: Copy, arguments: Sequence[str], formulas: Sequence[Formula | None]
+    ) -> list[str]:
+        """A copy from one array to another."""
+
+        def element(array: str) -> str:
+            storage = self.arrays[array]
+            texts = [text for text, _ in self.tile[: storage.tile]] + list(arguments[copy.skip :])
+            values = [value for _, value in self.tile[: storage.tile]] + list(formulas[copy.skip :])
+            return storage.element_at([parenthesised(text) for text in texts], self.inner, values)
+
+        return [f"{element(copy.target)} = {element(copy.origin)};"]
+
+    def statement_lines(self, statement: StatementSource, arguments: Sequence[str]) -> list[str]:
+        """A statement of the user, guarded as it was."""
         values = {
             iterator: self._converted(iterator, argument)
             for iterator, argument in zip(statement.iterators, arguments, strict=True)
@@ -303,7 +385,11 @@ class _StatementWriter:
             if texts and not any(texts):
                 return storage.name
             values = [formula_in_c(tree, self.known) for tree in trees]
-            return storage.element(texts, trees, self.inner, values)
+            if not storage.tile:
+                return storage.element(texts, trees, self.inner, values)
+            outer, known = zip(*self.tile[: storage.tile], strict=True)
+            factors = [*map(parenthesised, outer), *storage.factors(texts, trees)]
+            return storage.element_at(factors, self.inner, [*known, *values])
         new = self.hoisted.get(variable)
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)

@@ -27,6 +27,7 @@ class Storage:
     is_flat       it has one dimension in C, because jumps must not cross declarations with variable extents
     may_allocate  malloc and free mean what they usually mean there
     block         if it is to begin with a line of the cache, the name of what malloc returns
+    tile          coordinates of the tile that come before the subscripts in the layout of a buffer
     """
 
     variable: Variable
@@ -38,6 +39,7 @@ class Storage:
     is_flat: bool = False
     may_allocate: bool = True
     block: str | None = None
+    tile: int = 0
 
     @property
     def is_on_heap(self) -> bool:
@@ -96,10 +98,20 @@ class Storage:
         values: Sequence[Formula | None] = (),
     ) -> str:
         """An element, given the texts of the original subscripts; in an innermost loop also as formulas."""
-        factors = [
+        return self.element_at(self.factors(subscripts, trees), inner, values)
+
+    @staticmethod
+    def factors(subscripts: Sequence[str], trees: Sequence[Expression]) -> list[str]:
+        """Subscripts as factors that are signed."""
+        return [
             f"(long long){parenthesised(text)}" if tree.type.kind == "unsigned" else parenthesised(text)
             for text, tree in zip(subscripts, trees, strict=True)
         ]
+
+    def element_at(
+        self, factors: Sequence[str], inner: InnerLoop | None, values: Sequence[Formula | None]
+    ) -> str:
+        """An element, given its coordinates as texts of factors, those of the tile first."""
         if inner is None:
             return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
         return self.indexed(

@@ -95,17 +95,18 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         cells = program.accesses(writes=True, array=name).union(program.accesses(writes=False, array=name))
         accessed = cells.range().extract_set(program.array(name).cells.get_space())
-        layout = (
-            lay_out_table(fold.mapping, names.fresh(f"{variable.name}_at"))
-            if isinstance(fold.mapping, TableMapping)
-            else lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
-        )
+        buffer = program.buffers.get(name)
+        if isinstance(fold.mapping, TableMapping):
+            layout = lay_out_table(fold.mapping, names.fresh(f"{variable.name}_at"))
+        else:
+            layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
         extents = positive_extents(layout, program.context)
-        new_name = (
-            names.own_or_fresh(variable, function)
-            if is_own(source, variable)
-            else names.fresh(f"{variable.name}_folded")
-        )
+        if list(source.variables.values()).count(variable) > 1 or buffer is not None:
+            new_name = names.fresh(name)
+        elif is_own(source, variable):
+            new_name = names.own_or_fresh(variable, function)
+        else:
+            new_name = names.fresh(f"{variable.name}_folded")
         comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
         storages.append(
             Storage(
@@ -118,6 +119,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 has_jumps,
                 may_allocate,
                 names.shared(f"{new_name}_block") if region.style == "fast" else None,
+                0 if buffer is None else buffer.dimensions,
             )
         )
     return storages
