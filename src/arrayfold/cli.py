@@ -6,9 +6,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import islpy as isl
 import typer
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from arrayfold._budget import Budget
     from arrayfold.fold import FoldResult
+    from arrayfold.program import Problem
     from arrayfold.runner import RunReport
 
 DEFAULT_BUDGET = 60.0
@@ -91,6 +92,7 @@ def _run() -> int:
 @app.command(
     epilog="\b\nExamples:\n  arrayfold fold examples/harris.c -o harris.folded.c --run\n"
     "  arrayfold fold examples/blur.c --fuse -o blur.folded.c\n"
+    "  arrayfold fold examples/blur-tiled.c --local 2 -o blur-tiled.folded.c\n"
     "  arrayfold fold kernel.c -o out.c -- -I include -DN=1024\n"
     "  arrayfold fold examples/blur-interleaved.toml --param N=1024\n"
     '  arrayfold fold examples/jacobi-1d.toml --context "n >= 8" --json'
@@ -115,6 +117,14 @@ def fold(
         str,
         typer.Option(metavar="auto|none|CELLS", help="Cells that may be added so that loops vectorise."),
     ] = "auto",
+    favor: Annotated[
+        str,
+        typer.Option(metavar="size|speed", help="The smallest mapping, or one up to twice as large."),
+    ] = "size",
+    local: Annotated[
+        int,
+        typer.Option(metavar="LOOPS", help="A buffer for each iteration of the first LOOPS loops.", min=0),
+    ] = 0,
     run: Annotated[
         bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
     ] = False,
@@ -129,12 +139,14 @@ def fold(
     as_json: AsJson = False,
 ) -> None:
     """Analyse, fold, prove, write the code, and print the table."""
+    from arrayfold.fold import fold as fold_problem
     from arrayfold.fold import fold_all
+    from arrayfold.fold_tiles import fold_in_tiles
     from arrayfold.report.data import fold_data
     from arrayfold.report.tables import fold_report
 
     if os.path.isdir(source.file):  # noqa: PTH112
-        if output or loops or run or sanitize or array or power_of_two or source.region:
+        if output or loops or run or sanitize or array or power_of_two or local or source.region:
             raise InputError(
                 f"{source.file} is a directory, whose kernels are folded and listed",
                 hint="Options for one file, such as -o or --run, need one file.",
@@ -146,15 +158,26 @@ def fold(
     output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize, style, slack)
     output_to.check(problems)
     values = _values(param)
-    results = fold_all(
-        problems,
-        params=values,
-        arrays=array or [],
-        method=method,
-        budget=limit,
-        power_of_two=power_of_two,
-        progress=_progress(as_json),
-    )
+    progress = _progress(as_json)
+
+    def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
+        if local:
+            return fold_in_tiles(
+                problem, local, params=sizes, arrays=names, method=method, budget=limit, progress=progress
+            )
+        wanted = cast(Literal["size", "speed"], favor)
+        return fold_problem(
+            problem,
+            params=sizes,
+            arrays=names,
+            method=method,
+            budget=limit,
+            power_of_two=power_of_two,
+            favor=wanted,
+            progress=progress,
+        )
+
+    results = fold_all(problems, folding, params=values, arrays=array or [])
     reports = output_to.deliver(results, values)
     if output != "-":
         _print(as_json, lambda: fold_data(results, reports), lambda: fold_report(results, reports))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -43,6 +44,14 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
         undefined_reads=undefined_reads(program, order),
         dead_writes=coalesced(dead),
     )
+
+
+def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map]:
+    """{ S[i] -> [T[j] -> A[x]] }: the flow dependences of some arrays alone, for a total order."""
+    reads = isl.UnionMap.empty(program.context.get_space())
+    for name in arrays:
+        reads = reads.union(program.accesses(writes=False, array=name))
+    return maps_of(coalesced(_last_writes(program, order, reads)))
 
 
 def undefined_reads(program: Program, order: Order) -> isl.UnionMap:

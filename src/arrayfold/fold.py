@@ -12,20 +12,22 @@ from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.cases import Case, find_cases
-from arrayfold.choose import choose
+from arrayfold.choose import Candidate, ask_all, choose
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.code_order import CodeOrder
-from arrayfold.codegen.lowering import STRIP, Lowered, lower
+from arrayfold.codegen.lowering import STRIP, Lowered, hindrance, lower
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.formula import Formula
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
+from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.methods import Request
 from arrayfold.program import Problem, Program
 from arrayfold.verify import Proof, verify
 
 Progress = Callable[[str], None]
+Favor = Literal["size", "speed"]
 DEFAULT_SECONDS = 60.0
 
 
@@ -137,7 +139,7 @@ class FoldResult:
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
-        shrinking = [array for array in self.arrays if array.shrinks]
+        shrinking = [array for array in self.arrays if array.shrinks or array.was is not None]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
             conflicts = {array.name: array.conflicts for array in shrinking}
@@ -250,6 +252,7 @@ def fold(
     method: str = "auto",
     budget: Budget | None = None,
     power_of_two: bool = False,
+    favor: Favor = "size",
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
@@ -257,12 +260,17 @@ def fold(
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed
     sizes. Without a budget the work may take a minute.
+
+    With favor="speed" and method="auto" a mapping that makes faster loops wins over the smallest one, as long
+    as it has at most twice as many cells.
     """
+    if favor not in ("size", "speed"):
+        raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
     values = checked_params(problem, params or {})
     budget = budget or Budget(DEFAULT_SECONDS)
     analysis = Analysis.of(problem, budget)
     folded = tuple(
-        _fold_one(analysis, name, values, method, budget, power_of_two, progress)
+        fold_one(analysis, name, values, method, budget, progress, power_of_two=power_of_two, favor=favor)
         for name in chosen_arrays(analysis, arrays)
     )
     return FoldResult(problem, folded, analysis.kept(), values, analysis.live_in_arrays())
@@ -290,15 +298,15 @@ def fold_with(
 
 def fold_all(
     problems: Sequence[Problem],
+    folding: Callable[[Problem, Mapping[str, int], Sequence[str]], FoldResult],
     *,
     params: Mapping[str, int],
     arrays: Sequence[str],
-    method: str,
-    budget: Budget,
-    power_of_two: bool,
-    progress: Progress,
 ) -> list[FoldResult]:
-    """Fold each problem; sizes and arrays need to occur in one of them only."""
+    """Fold each problem; sizes and arrays need to occur in one of them only.
+
+    folding  folds one problem, given its sizes and arrays
+    """
     for name in params:
         if not any(name in problem.parameters for problem in problems):
             checked_params(problems[0], {name: params[name]})
@@ -310,35 +318,31 @@ def fold_all(
         chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
         if arrays and not chosen:
             continue
-        results.append(
-            fold(
-                problem,
-                params={name: value for name, value in params.items() if name in problem.parameters},
-                arrays=chosen,
-                method=method,
-                budget=budget,
-                power_of_two=power_of_two,
-                progress=progress,
-            )
-        )
+        sizes = {name: value for name, value in params.items() if name in problem.parameters}
+        results.append(folding(problem, sizes, chosen))
     return results
 
 
-def _fold_one(
+def fold_one(
     analysis: Analysis,
     name: str,
     params: Mapping[str, int],
     method: str,
     budget: Budget,
-    power_of_two: bool,
     progress: Progress,
+    *,
+    power_of_two: bool = False,
+    favor: Favor = "size",
 ) -> FoldedArray:
+    """Fold one array of a problem."""
     start = time.perf_counter()
     progress(f"{name}: conflicts")
     conflicts = analysis.conflicts(name, budget)
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     progress(f"{name}: mappings")
     best = choose(method, conflicts, request)
+    if favor == "speed" and method == "auto":
+        best = _fastest(analysis.problem, conflicts, request, best)
     progress(f"{name}: lower bound")
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
@@ -351,6 +355,23 @@ def _fold_one(
     return FoldedArray(
         name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
+
+
+def _fastest(problem: Problem, conflicts: Conflicts, request: Request, smallest: Candidate) -> Candidate:
+    """The candidate with the best loops among those with at most twice the cells of the smallest."""
+    if not isinstance(problem, Program) or problem.source is None or smallest.mapping is None:
+        return smallest
+    order = CodeOrder.of(problem, problem.source)
+    limit = request.rank(smallest.mapping.size * 2)
+    fitting = [
+        (candidate, candidate.mapping)
+        for candidate in (smallest, *ask_all(conflicts, request))
+        if candidate.is_proved
+        and isinstance(candidate.mapping, ModularMapping)
+        and request.rank(candidate.mapping.size) <= limit
+    ]
+    ranks = [hindrance(problem, order, mapping, conflicts) for _, mapping in fitting]
+    return fitting[ranks.index(min(ranks))][0] if fitting else smallest
 
 
 def bound_beside(

@@ -11,25 +11,27 @@ from dataclasses import replace
 import islpy as isl
 
 from arrayfold._budget import Budget
+from arrayfold._isl import nonzero, sets_of
+from arrayfold.bounds import LowerBound
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError, InputError, NothingProved
+from arrayfold.errors import InputError, NotAffine, NothingProved
 from arrayfold.fold import (
     DEFAULT_SECONDS,
     Analysis,
     FoldedArray,
     FoldResult,
     Progress,
-    bound_beside,
     checked_params,
     chosen_arrays,
-    fold,
+    fold_one,
 )
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
+from arrayfold.order import order_of
 from arrayfold.program import Problem, Program
-from arrayfold.tile_buffers import with_tile_buffers
+from arrayfold.tile_buffers import with_tile_buffer
 from arrayfold.verify import Proof, verify
 
 
@@ -43,35 +45,89 @@ def fold_in_tiles(
     budget: Budget | None = None,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
-    """Fold with a buffer for each tile, a tile being an iteration of the first loops."""
+    """Fold with a buffer for each tile, a tile being an iteration of the first loops.
+
+    Arrays that are named must allow that; of all temporaries, the others are folded as they are.
+    """
     if not isinstance(problem, Program):
         raise InputError("buffers of tiles need a program, but the file gives conflicts")
     budget = budget or Budget(DEFAULT_SECONDS)
     values = checked_params(problem, params or {})
     first = Analysis.of(problem, budget)
     chosen = chosen_arrays(first, arrays)
+    program = problem
     with budget.limit("the buffers of tiles"):
-        program = with_tile_buffers(problem, loops, chosen)
+        for name in chosen:
+            progress(f"{name}: buffer")
+            try:
+                _check_values_stay(first, name)
+                program = with_tile_buffer(program, loops, name)
+            except InputError:
+                if arrays:
+                    raise
+    if not program.buffers and not arrays:
+        raise InputError(f"no array can have a buffer inside of the first {loops} loops")
+    return _folded(first, program, chosen, values, method, budget, progress)
+
+
+def _check_values_stay(analysis: Analysis, name: str) -> None:
+    """Raise for an array whose values come from outside, or are needed there."""
+    assert isinstance(analysis.problem, Program)
+    needed = {cells.get_tuple_name() for cells in sets_of(analysis.problem.live_out)}
+    if name in analysis.live_in_arrays() | needed:
+        raise InputError(f"{name} has values from before the program or for after it, so it has no buffer")
+
+
+def _folded(
+    first: Analysis,
+    program: Program,
+    chosen: Sequence[str],
+    params: Mapping[str, int],
+    method: str,
+    budget: Budget,
+    progress: Progress,
+) -> FoldResult:
+    """The buffers, what tiles leave to each other, and the other arrays, each folded."""
+    buffers = program.buffers.values()
+    others = [name for name in chosen if all(name != buffer.array for buffer in buffers)]
+    borders = {buffer.border: buffer.size for buffer in buffers if buffer.border is not None}
+    # No read of a buffer is undefined, because all values are as before.
+    assert first.liveness is not None
+    names = (*program.buffers, *borders, *others)
+    liveness = replace(first.liveness, program=program, order=order_of(program), temporaries=names)
     # Every thread has a buffer of its own, in which tiles follow one another.
-    sequential = Analysis.of(replace(program, parallel={}), budget)
+    alone = replace(program, parallel={})
+    sequential = Analysis(alone, replace(liveness, program=alone, order=order_of(alone)))
+    analysis = Analysis(program, liveness)
     folded: list[FoldedArray] = []
-    for name in program.buffers:
+    for buffer in buffers:
         start = time.perf_counter()
-        progress(f"{name}: conflicts")
-        conflicts = sequential.conflicts(name, budget)
-        request = Request.of(conflicts, values, budget)
-        mapping, proof = _smallest(conflicts, program.buffers[name].dimensions, request)
-        bound = bound_beside(mapping, conflicts, values, budget)
+        progress(f"{buffer.name}: conflicts")
+        conflicts = _coarser(sequential.conflicts(buffer.name, budget))
+        request = Request.of(conflicts, params, budget)
+        mapping, proof = _smallest(conflicts, buffer.dimensions, request)
+        bound = LowerBound(None, None, (), False, None)
         seconds = time.perf_counter() - start
-        was = program.buffers[name].size if program.buffers[name].border is None else Formula.constant(0)
-        one = FoldedArray(name, "tile", mapping, proof, bound, conflicts, seconds, values, (), was)
+        was = buffer.size if buffer.border is None else Formula.constant(0)
+        one = FoldedArray(buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was)
         folded.append(one)
-    borders = {one.border: one for one in program.buffers.values() if one.border is not None}
-    if borders:
-        chosen = list(borders)
-        rest = fold(program, params=values, arrays=chosen, method=method, budget=budget, progress=progress)
-        folded += [replace(one, was=borders[one.name].size) for one in rest]
-    return FoldResult(program, tuple(folded), first.kept(), values)
+    for name in (*borders, *others):
+        one = fold_one(analysis, name, params, method, budget, progress)
+        folded.append(replace(one, was=borders.get(name)))
+    return FoldResult(program, tuple(folded), first.kept(), params, first.live_in_arrays())
+
+
+def _coarser(conflicts: Conflicts) -> Conflicts:
+    """The conflicts with cells and differences of one piece, which may hold more.
+
+    Tiles at the borders of the program have cells of many shapes, which one mapping for all does not gain by.
+    """
+    cells, differences = (
+        isl.Set.from_basic_set(one.simple_hull()) for one in (conflicts.cells, conflicts.differences)
+    )
+    return replace(
+        conflicts, cells=cells, differences=differences.intersect(nonzero(differences.get_space()))
+    )
 
 
 def _smallest(conflicts: Conflicts, tile: int, request: Request) -> tuple[StorageMapping, Proof]:
@@ -79,10 +135,12 @@ def _smallest(conflicts: Conflicts, tile: int, request: Request) -> tuple[Storag
 
     tile  how many coordinates say which tile it is
     """
+    # Any cells at a difference may be the counterexample, because the differences are coarser than the pairs.
+    anywhere = isl.Set.universe(conflicts.cells.get_space())
+    judged = replace(conflicts, cells=anywhere, some_pairs=None)
     with request.budget.limit(f"the buffer {conflicts.name}"):
-        found = sorted(_candidates(conflicts, tile), key=lambda one: request.rank(one.size))
-        for mapping in found:
-            verdict = verify(conflicts, mapping)
+        for mapping in sorted(_candidates(conflicts, tile), key=lambda one: request.rank(one.size)):
+            verdict = verify(judged, mapping)
             if isinstance(verdict, Proof):
                 return mapping, verdict
     raise NothingProved(f"{conflicts.name}: no row fits into a tile")
@@ -91,45 +149,56 @@ def _smallest(conflicts: Conflicts, tile: int, request: Request) -> tuple[Storag
 def _candidates(conflicts: Conflicts, tile: int) -> Iterator[StorageMapping]:
     inside = conflicts.array.rank - tile
     for entries in itertools.product((0, 1, -1), repeat=inside - 1):
-        for start in _starts(conflicts, tile, (*entries, 1)):
-            with suppress(ArrayfoldError):
-                yield _mapping(conflicts, (*start, *entries, 1))
+        for row, low, length in _rows_in_tiles(conflicts, tile, (*entries, 1)):
+            with suppress(NotAffine):
+                yield _mapping(conflicts, row, low, length)
 
 
-def _starts(conflicts: Conflicts, tile: int, row: Sequence[int]) -> set[tuple[int, ...]]:
-    """Coefficients of the tile that may make a row begin at the same value in every tile.
+def _rows_in_tiles(
+    conflicts: Conflicts, tile: int, row: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], Formula, Formula]]:
+    """Rows that begin at the same value in every tile: coefficients, that value, and how far they go.
 
-    They are those of lower bounds of the values of the row in a tile.
+    A lower and an upper bound of a row in a tile that grow alike from tile to tile make one.
     """
     outer = [f"t{k}" for k in range(tile)]
     cell = [f"x{k}" for k in range(len(row))]
     value = " + ".join(f"{entry}*{one}" for entry, one in zip(row, cell, strict=True))
     spot = f"{conflicts.name}[{', '.join([*outer, *cell])}]"
     values = isl.Map(f"{{ {spot} -> [[{', '.join(outer)}] -> [{value}]] }}")
-    found: set[tuple[int, ...]] = set()
-    for part in conflicts.cells.apply(values).unwrap().get_basic_maps():
-        for bound in part.get_constraints():
-            if bound.get_coefficient_val(isl.dim_type.out, 0).is_one():
-                slopes = (bound.get_coefficient_val(isl.dim_type.in_, k) for k in range(tile))
-                found.add(tuple(int(slope.to_python()) for slope in slopes))
-    return found
+    bounds: dict[int, dict[tuple[int, ...], list[Formula]]] = {1: {}, -1: {}}
+    for bound in conflicts.cells.apply(values).unwrap().simple_hull().get_constraints():
+        side = bound.get_coefficient_val(isl.dim_type.out, 0).to_python()
+        count = bound.get_local_space().dim(isl.dim_type.div)
+        if side not in bounds or any(
+            not bound.get_coefficient_val(isl.dim_type.div, k).is_zero() for k in range(count)
+        ):
+            continue
+        slopes = (bound.get_coefficient_val(isl.dim_type.in_, k).to_python() for k in range(tile))
+        rest = Formula.constant(bound.get_constant_val().to_python())
+        for k in range(bound.get_local_space().dim(isl.dim_type.param)):
+            factor = bound.get_coefficient_val(isl.dim_type.param, k).to_python()
+            rest += Formula.name(str(bound.get_dim_name(isl.dim_type.param, k))) * factor
+        bounds[side].setdefault(tuple(side * one for one in slopes), []).append(rest)
+    for slopes, lows in bounds[1].items():
+        for low, high in itertools.product(lows, bounds[-1].get(slopes, [])):
+            yield (*slopes, *row), -low, low + high + 1
 
 
-def _mapping(conflicts: Conflicts, last: tuple[int, ...]) -> StorageMapping:
+def _mapping(conflicts: Conflicts, last: tuple[int, ...], low: Formula, length: Formula) -> StorageMapping:
     """A mapping with this last row, which never wraps; what it does not tell apart is told by indices."""
     rank, context = conflicts.array.rank, conflicts.context
-    ((low, length),) = extents(conflicts.cells.apply(_row_map(conflicts.name, last)), context)
     rows, moduli, offsets = [last], [length], [-low]
     left = conflicts.differences.intersect(_kernel(conflicts.name, last))
-    for k in reversed(range(rank)):
+    for k in range(rank):
         if left.is_empty():
             break
         unit = tuple(int(j == k) for j in range(rank))
-        ((low, _),) = extents(left.apply(_row_map(conflicts.name, unit)), context)
-        if low == Formula.constant(0):
+        ((least, _),) = extents(left.apply(_row_map(conflicts.name, unit)), context)
+        if least == Formula.constant(0):
             continue
         rows.insert(0, unit)
-        moduli.insert(0, -low + 1)
+        moduli.insert(0, -least + 1)
         offsets.insert(0, Formula.constant(0))
         left = left.intersect(_kernel(conflicts.name, unit))
     return StorageMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli, offsets)

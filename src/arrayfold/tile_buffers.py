@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import islpy as isl
 
 from arrayfold._isl import coalesced, first_images, fresh_names, maps_of
 from arrayfold.c.source import Copy, CSource, StatementSource
-from arrayfold.dataflow import find_dataflow
+from arrayfold.dataflow import find_flows
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
@@ -38,18 +39,16 @@ class _Band:
     row: int
 
 
-def with_tile_buffers(program: Program, loops: int, arrays: Sequence[str]) -> Program:
-    """The same program in which these arrays have a buffer inside of the first loops.
+def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
+    """The same program in which an array has a buffer inside of the first loops.
 
     It is checked that every read sees the value that it saw before.
     """
-    _check(program, loops, arrays)
-    for name in arrays:
-        program = _with_buffer(program, loops, name)
-    return program
+    _check(program, loops, name)
+    return _with_buffer(program, loops, name)
 
 
-def _check(program: Program, loops: int, arrays: Sequence[str]) -> None:
+def _check(program: Program, loops: int, name: str) -> None:
     if loops < 1:
         raise InputError(f"a tile has at least one loop around it, not {loops}")
     if program.schedule is None or program.happens_before is not None or program.tiles:
@@ -58,7 +57,7 @@ def _check(program: Program, loops: int, arrays: Sequence[str]) -> None:
         raise InputError("buffers of tiles need loops that run one after the other, or doall loops")
     for statement in program.statements:
         for access in statement.accesses:
-            if access.array in arrays and not (access.is_must and access.relation.is_single_valued()):
+            if access.array == name and not (access.is_must and access.relation.is_single_valued()):
                 raise InputError(
                     f"{statement.name} may or may not access {access.array}, so it cannot have a buffer"
                 )
@@ -70,7 +69,8 @@ def _check(program: Program, loops: int, arrays: Sequence[str]) -> None:
 def _with_buffer(program: Program, loops: int, name: str) -> Program:
     array = program.array(name)
     band = _band(program, loops, name)
-    loads, stores = _copies(program, array, band)
+    flows = _flows(program, [name])
+    loads, stores = _copies(program, array, band, flows)
     taken = [*(one.name for one in program.arrays), *(one.name for one in program.statements)]
     local, shared = (_fresh(f"{name}_{kind}", taken) for kind in ("tile", "border"))
     times = _times(program)
@@ -115,7 +115,7 @@ def _with_buffer(program: Program, loops: int, name: str) -> Program:
     )
     if program.temporaries is not None:
         result = replace(result, temporaries=tuple(one for one in result.temporaries or () if one != name))
-    _check_values(program, result, name, local, shared, tuple(copies))
+    _check_values(flows, result, buffer, tuple(copies))
     return result
 
 
@@ -143,7 +143,9 @@ def _band(program: Program, loops: int, name: str) -> _Band:
     return _Band(frozenset(inside), tiles.pop(), min(rows))
 
 
-def _copies(program: Program, array: Array, band: _Band) -> tuple[isl.Set | None, isl.Set | None]:
+def _copies(
+    program: Program, array: Array, band: _Band, flows: Iterable[isl.Map]
+) -> tuple[isl.Set | None, isl.Set | None]:
     """{ [u, x] }: before which innermost loops which cells are copied in, and behind which out.
 
     u is the time up to the innermost loop.
@@ -151,7 +153,7 @@ def _copies(program: Program, array: Array, band: _Band) -> tuple[isl.Set | None
     times = _times(program)
     loads: list[isl.Map] = []
     stores: list[isl.Map] = []
-    for flow in _flows(program, [array.name]):
+    for flow in flows:
         writer, reader = _ends(flow)
         outer = flow
         if {writer, reader} <= band.statements:
@@ -267,17 +269,21 @@ def _with_copies(source: CSource, name: str, arrays: Iterable[str], copies: Mapp
 
 
 def _check_values(
-    old: Program, new: Program, name: str, local: str, shared: str, copies: tuple[str, ...]
+    flows: Iterable[isl.Map], new: Program, buffer: TileBuffer, copies: tuple[str, ...]
 ) -> None:
-    """Raise unless every read sees, through the copies, the value that it saw before, inside of its tile."""
+    """Raise unless every read sees, through the copies, the value that it saw before.
+
+    flows  { S[i] -> [T[j] -> A[x]] }  as they were
+    """
+    arrays = [buffer.name] if buffer.border is None else [buffer.name, buffer.border]
     into_copies = isl.UnionMap.empty(new.context.get_space())
     seen = isl.UnionMap.empty(new.context.get_space())
-    for flow in _flows(new, [local, shared]):
+    for flow in _flows(new, arrays):
         reader = _ends(flow)[1]
         if reader in copies:
             into_copies = into_copies.union(isl.UnionMap.from_map(flow.range_factor_domain()))
         else:
-            seen = seen.union(isl.UnionMap.from_map(_of_old_cells(flow, name, new.buffers[local])))
+            seen = seen.union(isl.UnionMap.from_map(_of_old_cells(flow, buffer)))
     for _ in copies:
         direct = isl.UnionMap.empty(new.context.get_space())
         for part in maps_of(seen):
@@ -286,15 +292,15 @@ def _check_values(
                 one = one.apply_domain(into_copies.reverse())
             direct = direct.union(one)
         seen = direct
-    before = isl.UnionMap.empty(old.context.get_space())
-    for flow in _flows(old, [name]):
+    before = isl.UnionMap.empty(new.context.get_space())
+    for flow in flows:
         before = before.union(isl.UnionMap.from_map(flow))
-    seen, before = (one.intersect_params(old.context) for one in (seen, before))
+    seen, before = (one.intersect_params(new.context) for one in (seen, before))
     if not seen.is_equal(before):
-        raise InputError(f"a buffer would change what is read from {name}, so it stays as it is")
+        raise InputError(f"a buffer would change what is read from {buffer.array}, so it stays as it is")
 
 
-def _of_old_cells(flow: isl.Map, name: str, buffer: TileBuffer) -> isl.Map:
+def _of_old_cells(flow: isl.Map, buffer: TileBuffer) -> isl.Map:
     """{ S[i] -> [T[j] -> L[t, x]] } to { S[i] -> [T[j] -> A[x]] }."""
     reads = flow.range().unwrap()
     is_local = reads.get_tuple_name(isl.dim_type.out) == buffer.name
@@ -302,7 +308,7 @@ def _of_old_cells(flow: isl.Map, name: str, buffer: TileBuffer) -> isl.Map:
     rank = reads.dim(isl.dim_type.out)
     cell = [f"x{k}" for k in range(rank)]
     array = reads.get_tuple_name(isl.dim_type.out)
-    drop = isl.Map(f"{{ {array}[{', '.join(cell)}] -> {name}[{', '.join(cell[skipped:])}] }}")
+    drop = isl.Map(f"{{ {array}[{', '.join(cell)}] -> {buffer.array}[{', '.join(cell[skipped:])}] }}")
     reader = isl.Map.identity(reads.get_space().domain().map_from_set())
     return flow.apply_range(reader.product(drop))
 
@@ -316,10 +322,7 @@ def _times(program: Program) -> dict[str, isl.Map]:
 def _flows(program: Program, arrays: Sequence[str]) -> list[isl.Map]:
     """{ S[i] -> [T[j] -> A[x]] }: who reads what whom wrote, of some arrays, one loop after the other."""
     sequential = replace(program, parallel={})
-    flows = find_dataflow(sequential, order_of(sequential)).flows
-    return [
-        part for part in maps_of(flows) if part.range().unwrap().get_tuple_name(isl.dim_type.out) in arrays
-    ]
+    return find_flows(sequential, order_of(sequential), arrays)
 
 
 def _ends(flow: isl.Map) -> tuple[str, str]:
@@ -346,7 +349,10 @@ def _fresh(name: str, taken: list[str]) -> str:
     return found
 
 
-def _union(items: Sequence[isl.Map]) -> isl.Map:
+_Joinable = TypeVar("_Joinable", isl.Set, isl.Map)
+
+
+def _union(items: Sequence[_Joinable]) -> _Joinable:
     total = items[0]
     for item in items[1:]:
         total = total.union(item)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from arrayfold._budget import Budget
 from arrayfold.errors import BudgetExceeded, InputError, NotAffine, NothingProved
 from arrayfold.fold import FoldResult, fold
+from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler, run_both
@@ -38,6 +39,9 @@ ORDERS: dict[str, dict[str, Any]] = {
     "parallel": {"parallel": True},
     "fuse_tile": {"fuse": True, "tile": (2, 2)},
     "fuse_parallel": {"fuse": True, "parallel": True},
+    "local": {"local": 1},
+    "tile_local": {"tile": (2,), "local": 1},
+    "parallel_local": {"parallel": True, "local": 1},
 }
 
 
@@ -46,7 +50,8 @@ def program_of(function: RandomC) -> Program:
     try:
         (program,) = read_c("f.c", function.text.encode())
     except InputError as error:
-        if not re.search("unsigned|not affine in iterators", error.message):
+        # The line counts, too: a condition on an unsigned iterator is not affine.
+        if not re.search("unsigned|not affine in iterators", str(error)):
             raise
         assume(False)
         raise
@@ -54,10 +59,17 @@ def program_of(function: RandomC) -> Program:
 
 
 def folds(program: Program, order: Mapping[str, Any] | None = None) -> FoldResult | None:
-    """The folded program in another order, or None if that is illegal or takes too long."""
+    """The folded program in another order, or None if that is illegal or takes too long.
+
+    With `local`, arrays have buffers inside of that many loops.
+    """
+    wishes = dict(order or {})
+    loops = wishes.pop("local", 0)
     try:
-        if order:
-            program = reorder(program, budget=Budget(1.5), **order)
+        if wishes:
+            program = reorder(program, budget=Budget(1.5), **wishes)
+        if loops:
+            return fold_in_tiles(program, loops, budget=Budget(20))
         return fold(program, budget=Budget(1.5))
     except (InputError, BudgetExceeded, NothingProved):
         return None

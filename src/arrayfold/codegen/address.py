@@ -168,6 +168,11 @@ def _row(
             isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
         )
         value = value.add(axis.scale_val(integer(int(entry.as_number()))))
+    outside = value.lt_set(to_pw_aff(Formula.constant(0), space)).union(
+        value.ge_set(to_pw_aff(modulus, space))
+    )
+    if cells.is_disjoint(outside):
+        return _with(plain, offset, "none")
     image = cells.apply(isl.Map.from_pw_aff(value))
     line = to_pw_aff(modulus, image.get_space())
     at = isl.PwAff("{ [v] -> [v] }")

@@ -120,14 +120,15 @@ def _fixed_length(times: isl.Set, dimension: int) -> int | None:
     depth = times.dim(isl.dim_type.set)
     outer = times.project_out(isl.dim_type.set, dimension + 1, depth - dimension - 1)
     names = [f"t{k}" for k in range(dimension)]
-    split = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join(names)}] }}")
-    values = split.intersect_domain(outer).reverse()
-    last, first = (end.as_pw_multi_aff().get_at(dimension) for end in (values.lexmax(), values.lexmin()))
-    length = last.sub(first)
-    least, most = length.min_val(), length.max_val()
-    if least.ne(most) or not most.is_int() or most.to_python() >= _MOST_COPIES:
+    same = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : a <= b }}")
+    most = same.intersect_domain(outer).intersect_range(outer).deltas().dim_max_val(dimension)
+    if not most.is_int() or most.to_python() >= _MOST_COPIES:
         return None
-    return most.to_python() + 1
+    # Wherever the loop starts, its last value must be as far away.
+    end = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, f'a + {most}'])}] }}")
+    after = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : b > a }}")
+    starts = outer.subtract(outer.apply(after))
+    return most.to_python() + 1 if starts.apply(end).is_subset(outer) else None
 
 
 def _is_condition(statement: StatementSource) -> bool:

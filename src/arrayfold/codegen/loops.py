@@ -57,6 +57,7 @@ class LoopStyle:
     parameters  name in the model -> C text
     options     { [t] -> unroll[d] }  for isl
     name        new names, where innermost loops are to be free of modulo
+    private     lines at the begin and at the end of the body of a parallel loop, given its dimension
     is_positive whether a formula of parameters is, at all sizes
     strips      whether iterations of an innermost loop are independent, given its dimension and statements,
                 and of how many in a row
@@ -68,6 +69,7 @@ class LoopStyle:
     parameters: Mapping[str, str]
     options: isl.UnionMap
     name: Callable[[str], str] | None = None
+    private: Callable[[int], tuple[Sequence[str], Sequence[str]]] = lambda _dimension: ((), ())
     is_positive: Callable[[Formula], bool] = lambda _formula: False
     strips: Strips = lambda _dimension, _statements: (False, None)
 
@@ -135,11 +137,12 @@ class _Printer:
                 yield from self._innermost(node, dimension, end, pragmas)
                 self._inside_parallel &= not is_parallel
                 return
+        begin, end = self._style.private(dimension) if is_parallel else ((), ())
         if is_parallel:
             yield "#pragma omp parallel for"
         increment = f"{iterator}++" if step == "1" else f"{iterator} += {step}"
         head = f"for ({self._style.type} {iterator} = {start}; {condition}; {increment})"
-        yield from _body(head, list(self.node(node.for_get_body())))
+        yield from _body(head, [*begin, *self.node(node.for_get_body()), *end])
         if is_parallel:
             self._inside_parallel = False
 

@@ -20,7 +20,7 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector
 from arrayfold._isl import coordinate, maps_of
-from arrayfold.codegen.address import wraps
+from arrayfold.codegen.address import Row, lay_out, wraps
 from arrayfold.codegen.code_order import CodeOrder, next_iteration
 from arrayfold.codegen.independence import Independence
 from arrayfold.conflicts import Conflicts
@@ -298,3 +298,40 @@ def _relaxed(
             moduli = (*mapping.moduli[:k], modulus + slack, *mapping.moduli[k + 1 :])
             return replace(mapping, moduli=moduli)
     return None
+
+
+# ---------------------------------------------------------------- speed
+
+
+def hindrance(program: Program, order: CodeOrder, mapping: StorageMapping, conflicts: Conflicts) -> int:
+    """How much a mapping is in the way of fast innermost loops; 0 if it is not.
+
+    Each row counts by what the innermost loops do to it: 0 if it never wraps or stays the same, 1 if it wraps
+    but moves by one cell, so that loops are split, 3 if it jumps, and 2 if it moves but is not the last.
+    """
+    steps = InnermostLoops.of(with_guard_reads(program), order).steps(conflicts.name)
+    mapping = _as_storage_mapping(_renumbered(mapping, steps, conflicts))
+    layout = lay_out(mapping, conflicts.cells, conflicts.context)
+    total = 0
+    for position, row in enumerate(layout.rows):
+        if not isinstance(row, Row):
+            continue
+        slopes = [_moved_by(row, step) for step in steps]
+        moving = [slope for slope in slopes if slope != Formula.constant(0)]
+        if moving and position < len(layout.rows) - 1:
+            total += 2
+        if any(slope not in (Formula.constant(1), Formula.constant(-1)) for slope in moving):
+            total += 3
+        if moving and row.wrap != "none":
+            total += 1
+    return total
+
+
+def _as_storage_mapping(mapping: FoldMapping) -> StorageMapping:
+    assert isinstance(mapping, StorageMapping)
+    return mapping
+
+
+def _moved_by(row: Row, step: Vector) -> Formula:
+    terms = (entry * by for entry, by in zip(row.coefficients, step, strict=True))
+    return sum(terms, start=Formula.constant(0))

@@ -109,6 +109,11 @@ def generate_region(
         loop_style.type,
         loop_style.iterators,
     )
+
+    def private(dimension: int) -> tuple[list[str], list[str]]:
+        return _private_lines(storages, dimension)
+
+    loop_style = replace(loop_style, private=private)
     lines = loop_lines(order.schedule, program.context, loop_style, writer.lines)
     declarations = [_declaration(variable, name, source, program) for variable, name in hoisted.items()]
     outside = [
@@ -176,7 +181,8 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
                 source.text.place(node.span.start),
                 "Use another iterator in the region.",
             )
-    if source.has_tasks and program.schedule is source.schedule:
+    is_as_written = program.schedule is source.schedule or bool(program.buffers)
+    if source.has_tasks and is_as_written:
         raise InputError(
             f"the OpenMP constructs of {source.name} must stay as they are written",
             source.text.place(source.region.before),
@@ -184,11 +190,18 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
         )
     written = {access.array for item in program.statements for access in item.accesses if access.is_write}
     scalars = [name for name in sorted(written) if program.array(name).rank == 0]
-    if scalars and program.schedule is source.schedule and source.parallel:
+    if scalars and is_as_written and source.parallel:
         raise InputError(
             f"the parallel loops of {source.name} set {scalars[0]}, so they must stay as they are written",
             source.text.place(source.region.before),
         )
+
+
+def _private_lines(storages: Sequence[Storage], dimension: int) -> tuple[list[str], list[str]]:
+    """Lines that make the buffers of a thread in a parallel loop, and lines that end them."""
+    mine = [storage for storage in storages if storage.is_private and dimension < storage.tile]
+    begin = [line for storage in mine for line in storage.declaration()]
+    return begin, [line for storage in mine for line in storage.release()]
 
 
 def _iterator(position: int) -> str:

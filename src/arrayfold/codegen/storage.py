@@ -28,6 +28,7 @@ class Storage:
     may_allocate  malloc and free mean what they usually mean there
     block         if it is to begin with a line of the cache, the name of what malloc returns
     tile          coordinates of the tile that come before the subscripts in the layout of a buffer
+    is_private    every thread has its own, declared in a parallel loop
     """
 
     variable: Variable
@@ -40,6 +41,7 @@ class Storage:
     may_allocate: bool = True
     block: str | None = None
     tile: int = 0
+    is_private: bool = False
 
     @property
     def is_on_heap(self) -> bool:

@@ -120,6 +120,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 may_allocate,
                 names.shared(f"{new_name}_block") if region.style == "fast" else None,
                 0 if buffer is None else buffer.dimensions,
+                buffer is not None and any(d < buffer.dimensions for d in program.parallel),
             )
         )
     return storages
@@ -235,13 +236,14 @@ def _new_loops(
 ) -> list[Edit]:
     mappings = [fold.mapping for fold in region.folds]
     new = generate_region(region.program, source, storages, mappings, names, region.style)
+    shared = [storage for storage in storages if not storage.is_private]
     before = [
         *unused_variables(source, storages, new.iterators),
         *_size_check(region, source),
-        *(line for one in storages for line in one.declaration()),
+        *(line for one in shared for line in one.declaration()),
         *new.declarations,
     ]
-    after = [line for storage in storages for line in storage.release()]
+    after = [line for storage in shared for line in storage.release()]
     if not new.is_affine:
         # The pragmas around the region say that it is a sequence of affine loops.
         everything = _block(source, [*before, *new.lines, *after])

@@ -20,7 +20,7 @@ from typing import Literal
 
 import islpy as isl
 
-from arrayfold.c.source import CText, Region
+from arrayfold.c.source import Copy, CText, Region
 from arrayfold.c.tree import Block, CStatement, For, If, Label
 from arrayfold.frontends.c_depend import Task, TaskStatement, depend_edges, instances_of
 from arrayfold.frontends.c_openmp import TEAM, Directive, only_statement
@@ -153,7 +153,9 @@ class _Walker:
         self.tree = tree
         self.text = tree.text
         self.item = item
-        self.offset = item.source.node.span.start
+        node = item.source.node
+        assert not isinstance(node, Copy)
+        self.offset = node.span.start
         self.loops = 0
         self.steps: list[Step] = []
         self.task: Task | None = None

@@ -1,0 +1,156 @@
+"""Buffers of tiles: sizes, values through copies, code that runs, threads with a buffer each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from arrayfold import read
+from arrayfold._isl import maps_of
+from arrayfold.errors import InputError
+from arrayfold.fold import FoldResult
+from arrayfold.fold_tiles import fold_in_tiles
+from arrayfold.frontends.c import read_c
+from arrayfold.program import Program
+from arrayfold.runner import find_compiler, run_both
+from arrayfold.tile_buffers import with_tile_buffer
+
+Cell = tuple[str, tuple[int, ...]]
+
+ROOT = Path(__file__).parent.parent
+
+PARALLELOGRAMS = (ROOT / "benchmarks/kernels/parallelogram-tiles.c").read_text().replace("TILE 8", "TILE 4")
+
+ROWS = """
+void rows(int N, const double in[restrict N][N], double out[restrict N][N])
+{
+    double tmp[N][N];
+#pragma scop
+#pragma omp parallel for
+    for (int y = 0; y < N; y++) {
+        for (int x = 0; x < N; x++)
+            tmp[y][x] = in[y][x] * 0.5;
+        for (int x = 1; x < N; x++)
+            out[y][x] = tmp[y][x] + tmp[y][x - 1];
+    }
+#pragma endscop
+}
+"""
+
+
+def program_of(text: str) -> Program:
+    (program,) = read_c("f.c", text.encode())
+    return program
+
+
+def blur() -> Program:
+    program = read(str(ROOT / "examples/blur-tiled.c"))
+    assert isinstance(program, Program)
+    return program
+
+
+def sizes_of(result: FoldResult) -> dict[str, str]:
+    return {array.name: str(array.size) for array in result}
+
+
+def test_blur_has_a_row_of_a_tile_and_two_cells_of_each_column() -> None:
+    result = fold_in_tiles(blur(), 2)
+    assert sizes_of(result) == {"blurx_tile": "10", "blurx_border": "2*N"}
+    assert str(result["blurx_tile"].mapping) == "blurx_tile[t0, t1, x, y] -> [(y + 2 - t0) mod 10]"
+    code = result.to_c()
+    inner = [line for line in code.splitlines() if "blurx_tile[c" in line]
+    assert inner
+    assert not any("%" in line for line in inner)
+
+
+def test_a_parallelogram_has_two_rows() -> None:
+    result = fold_in_tiles(program_of(PARALLELOGRAMS), 2)
+    mapping = str(result["A_tile"].mapping)
+    assert mapping == "A_tile[t0, t1, t2, t, i] -> [t mod 2, (t + i + 2 - t2) mod 6]"
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
+@pytest.mark.parametrize("style", ["fast", "readable"])
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        *(("blur", {"N": n}) for n in (1, 2, 7, 8, 9, 10, 23)),
+        *(("parallelograms", {"N": n, "T": t}) for n, t in ((3, 1), (9, 4), (17, 5), (40, 13), (31, 15))),
+        *(("rows", {"N": n}) for n in (1, 2, 20)),
+    ],
+)
+def test_code_runs(name: str, params: dict[str, int], style: str) -> None:
+    program = {"blur": blur(), "parallelograms": None, "rows": program_of(ROWS)}[name]
+    program = program or program_of(PARALLELOGRAMS)
+    result = fold_in_tiles(program, 1 if name == "rows" else 2)
+    code = result.to_c(style="fast" if style == "fast" else "readable")
+    report = run_both(result, code.encode(), params=params, sanitize=True)
+    assert report.is_equal, code
+
+
+def test_threads_have_a_buffer_each() -> None:
+    result = fold_in_tiles(program_of(ROWS), 1)
+    assert sizes_of(result) == {"tmp_tile": "N"}
+    lines = [line.strip() for line in result.to_c().splitlines()]
+    pragma = lines.index("#pragma omp parallel for")
+    assert lines[pragma + 1].startswith("for (int c0")
+    assert any("malloc" in line for line in lines[pragma + 2 :])
+    assert not any("malloc" in line for line in lines[:pragma])
+
+
+def points(relation: isl.Map | isl.Set) -> list[tuple[int, ...]]:
+    """All points, of a map as input and output one after the other."""
+    found: list[tuple[int, ...]] = []
+    flat = relation.wrap().flatten() if isinstance(relation, isl.Map) else relation
+    count = flat.dim(isl.dim_type.set)
+    flat.foreach_point(
+        lambda point: found.append(
+            tuple(point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(count))
+        )
+    )
+    return found
+
+
+def results(program: Program, size: int) -> dict[Cell, object]:
+    """What is in memory after the program, where every value is the history that made it; copies leave it."""
+    here = isl.Set(f"[N] -> {{ : N = {size} }}")
+    assert program.schedule is not None
+    runs: list[tuple[tuple[int, ...], str, tuple[int, ...]]] = []
+    touched: dict[object, list[tuple[bool, Cell]]] = {}
+    for statement in program.statements:
+        rank = statement.domain.dim(isl.dim_type.set)
+        for access in statement.accesses:
+            for point in points(access.relation.intersect_params(here)):
+                cell = (access.array, point[rank:])
+                touched.setdefault((statement.name, point[:rank]), []).append((access.is_write, cell))
+        for part in maps_of(program.schedule.intersect_params(here)):
+            if part.get_tuple_name(isl.dim_type.in_) == statement.name:
+                runs += [(point[rank:], statement.name, point[:rank]) for point in points(part)]
+    memory: dict[Cell, object] = {}
+    for _, name, iteration in sorted(runs):
+        accesses = touched.get((name, iteration), [])
+        values = [memory.get(cell, cell) for is_write, cell in accesses if not is_write]
+        for is_write, cell in accesses:
+            if is_write:
+                memory[cell] = values[0] if name.startswith("blurx_") else (name, iteration, tuple(values))
+    return memory
+
+
+@pytest.mark.parametrize("size", [3, 9, 17])
+def test_copies_keep_values_by_enumeration(size: int) -> None:
+    program = blur()
+    before, after = results(program, size), results(with_tile_buffer(program, 2, "blurx"), size)
+    outputs = {cell: value for cell, value in before.items() if cell[0] == "out"}
+    assert outputs
+    assert outputs == {cell: value for cell, value in after.items() if cell[0] == "out"}
+
+
+@pytest.mark.parametrize(
+    ("loops", "message"),
+    [(0, "at least one loop"), (4, "not accessed inside of more than 4 loops")],
+)
+def test_refusals(loops: int, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fold_in_tiles(blur(), loops, arrays=["blurx"])
