@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -33,6 +34,7 @@ from arrayfold._budget import Budget
 from arrayfold.codegen import Style
 from arrayfold.driver import driver_text
 from arrayfold.fold import FoldResult
+from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler
 
@@ -69,6 +71,7 @@ class Kernel:
     baseline  the program that ratios refer to
     by_hand   the ratio that the fastest version written by hand had to that baseline
     scaled    the sizes that --scale changes
+    local     loops around tiles that have a buffer in our program, as `fold --local` says it
     """
 
     name: str
@@ -78,11 +81,16 @@ class Kernel:
     by_hand: float
     order: Mapping[str, Any] = field(default_factory=dict[str, Any])
     scaled: Sequence[str] = ("N",)
+    local: int = 0
 
 
 # Row by row: one loop blurs along the columns, one does the rest.
 _UNSHARP_ROWS = "; ".join(
     f"S_{k}[y, x] -> [y, {place}]" for k, place in enumerate(("0, x, 0", "1, x, 0", "1, x, 1", "1, x, 2"))
+)
+# Derivatives and products of a row, then sums and the response of the row before.
+_HARRIS_ROWS = "; ".join(
+    f"S_{k}[y, x] -> [y, 0, x, {k}]" if k < 5 else f"S_{k}[y, x] -> [y + 1, 1, x, {k}]" for k in range(9)
 )
 _MODULO = "successive-modulo"
 _OWN = "benchmarks/kernels"
@@ -105,7 +113,10 @@ KERNELS = (
         {"schedule": _UNSHARP_ROWS},
         ("H", "W"),
     ),
-    Kernel("harris", f"{_OWN}/harris.c", {"N": 4096}, "unfolded", 4.7),
+    Kernel("harris", f"{_OWN}/harris.c", {"N": 4096}, "unfolded", 4.7, {"schedule": _HARRIS_ROWS}),
+    Kernel("blur-tiled-512", f"{_OWN}/blur-tiled-512.c", {"N": 8192}, "unfolded", 1.24, local=2),
+    Kernel("blur-tiled-64", f"{_OWN}/blur-tiled-64.c", {"N": 8192}, "unfolded", 1.26, local=2),
+    Kernel("parallelogram-tiles", f"{_OWN}/parallelogram-tiles.c", {"N": 8192, "T": 4000}, _MODULO, 1.3),
 )
 
 
@@ -139,18 +150,21 @@ def versions_of(kernel: Kernel, program: Program, sizes: Mapping[str, int]) -> l
     ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program
     smallest = fold(ordered, budget=Budget(_FOLD_SECONDS))
     modulo = fold(ordered, method="successive-modulo", budget=Budget(_FOLD_SECONDS))
+    ours = fold_in_tiles(ordered, kernel.local, budget=Budget(_FOLD_SECONDS)) if kernel.local else smallest
     unfolded = sum(_bytes(array.original_size.at(sizes), program, array.name) for array in smallest)
 
     def version(label: str, result: FoldResult, style: Style) -> Version:
         region = result.region(None, style)
-        used = sum(_bytes(item.mapping.size.at(sizes), program, item.mapping.array) for item in region.folds)
+        used = sum(
+            _bytes(item.mapping.size.at(sizes), region.program, item.mapping.array) for item in region.folds
+        )
         return Version(label, result.to_c(style=style).encode("utf-8", "surrogateescape"), used)
 
     return [
         Version("unfolded", source.text.data, unfolded),
         version("successive-modulo", modulo, "readable"),
         version("naive", smallest, "readable"),
-        version("arrayfold", smallest, "fast"),
+        version("arrayfold", ours, "fast"),
     ]
 
 
@@ -159,8 +173,10 @@ def _bytes(cells: int, program: Program, array: str) -> int:
     return cells * max(1, program.source.variables[array].element.bits // 8)
 
 
-def build(folder: Path, version: Version, program: Program, sizes: Mapping[str, int]) -> tuple[Path, int]:
-    """The executable of a version, and how many of its loops the compiler says it vectorised."""
+def build(
+    folder: Path, version: Version, program: Program, sizes: Mapping[str, int]
+) -> tuple[Path, int, float]:
+    """The executable of a version, how many loops the compiler says it vectorised, and its seconds."""
     kernel = folder / f"{version.label}.c"
     kernel.write_bytes(version.code)
     text = driver_text(str(kernel), program, sizes, _SEED, _timed)
@@ -175,15 +191,17 @@ def build(folder: Path, version: Version, program: Program, sizes: Mapping[str, 
     home = Path(program.source.text.file).resolve().parent
     executable = folder / version.label
     command = [str(find_compiler()), *FLAGS, "-fopt-info-vec", f"-iquote{home}", str(driver)]
+    begin = time.perf_counter()
     done = subprocess.run(
         [*command, "-o", str(executable), "-lm"], capture_output=True, text=True, check=True
     )
+    seconds = time.perf_counter() - begin
     vectorised = {
         line.split(": ")[0]
         for line in done.stderr.splitlines()
         if "loop vectorized" in line and kernel.name in line
     }
-    return executable, len(vectorised)
+    return executable, len(vectorised), seconds
 
 
 def _timed(call: str) -> list[str]:
@@ -226,10 +244,12 @@ def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, Any]:
     versions = versions_of(kernel, problem, sizes)
     found = {version.label: Measured() for version in versions}
     vectorised: dict[str, int] = {}
+    compiling: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder:
         built: dict[str, Path] = {}
         for version in versions:
-            built[version.label], vectorised[version.label] = build(Path(folder), version, problem, sizes)
+            label = version.label
+            built[label], vectorised[label], compiling[label] = build(Path(folder), version, problem, sizes)
         for _ in range(runs):
             for label, executable in built.items():
                 run(executable, found[label])
@@ -251,6 +271,7 @@ def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, Any]:
         "bytes": {version.label: version.temporaries for version in versions},
         "peak_kib": {label: one.peak for label, one in found.items()},
         "vectorised_loops": vectorised,
+        "compile_seconds": compiling,
         "lines": {version.label: version.code.count(b"\n") for version in versions},
     }
 
@@ -259,7 +280,7 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The table that goes with the numbers."""
     table = Table(box=None)
     titles = ("program", "sizes", "baseline", "ms", "naive", "successive", "arrayfold", "spread")
-    for title in (*titles, "by hand", "bytes"):
+    for title in (*titles, "by hand", "bytes", "lines", "compile s", "vector loops"):
         table.add_column(title, justify="left" if title in ("program", "sizes", "baseline") else "right")
     for row in rows:
         ratio, spread, used = row["ratio"], row["spread"], row["bytes"]
@@ -276,6 +297,9 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
             f"{low:.2f}-{high:.2f}",
             f"{row['by_hand']:.2f}",
             f"{used[base]:,} -> {used['arrayfold']:,}",
+            f"{row['lines']['unfolded']} -> {row['lines']['arrayfold']}",
+            f"{row['compile_seconds']['unfolded']:.1f} -> {row['compile_seconds']['arrayfold']:.1f}",
+            str(row["vectorised_loops"]["arrayfold"]),
         )
     return table
 
@@ -310,7 +334,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
     parser.add_argument("--figure", type=Path, help="draw the ratios: .svg, .png or .pdf")
     arguments = parser.parse_args()
-    console = Console(width=170)
+    console = Console(width=210)
     rows: list[dict[str, Any]] = []
     for kernel in KERNELS:
         if arguments.programs and kernel.name not in arguments.programs:
