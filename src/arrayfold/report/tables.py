@@ -52,7 +52,7 @@ def _fold_table(result: FoldResult) -> Table:
             array.name,
             Text(str(array.mapping)),
             _with_value(array.size, array),
-            _with_value(array.original_size, array),
+            "(a tile)" if array.was == Formula.constant(0) else _with_value(array.original_size, array),
             _bound_text(array.lower_bound, array.params if array.is_sized else None),
             _verdict(array),
             array.method,
