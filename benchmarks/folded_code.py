@@ -1,6 +1,8 @@
 """Speed of folded code: programs of BBC16 Table II and Jacobi iterations, each from one C file.
 
     python benchmarks/folded_code.py [--scale 0.5] [--runs 5] [--json FILE] [--figure FILE] [PROGRAM ...]
+    python benchmarks/folded_code.py --halide blur unsharp harris
+    python benchmarks/folded_code.py --processes 4 --memory 300 harris
 
 Four programs each: unfolded, folded by successive modulo, the smallest mapping with its modulo in
 subscripts (naive), and the same mapping as arrayfold writes it. All are compiled with -O3 -march=native and
@@ -37,6 +39,7 @@ from arrayfold.fold import FoldResult
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler
+from halide_peer import seconds_of
 
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
 _REPEAT = 3
@@ -233,8 +236,14 @@ def run(executable: Path, into: Measured) -> None:
     into.peak = max([into.peak, *map(int, peaks)])
 
 
-def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, Any]:
-    """All versions of a kernel, in turns."""
+def _shape(sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Rows and columns of an image."""
+    values = list(sizes.values())
+    return values[0], values[-1]
+
+
+def measure(kernel: Kernel, scale: float, runs: int, *, with_halide: bool = False) -> dict[str, Any]:
+    """All versions of a kernel, in turns; after them Halide, if it is asked for and there."""
     problem = read(kernel.file)
     assert isinstance(problem, Program)
     sizes = {
@@ -253,6 +262,7 @@ def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, Any]:
         for _ in range(runs):
             for label, executable in built.items():
                 run(executable, found[label])
+    halide = seconds_of(kernel.name, *_shape(sizes)) if with_halide else None
     hashes = {value for one in found.values() for value in one.hashes}
     base = found[kernel.baseline]
     ratios = {
@@ -264,6 +274,7 @@ def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, Any]:
         "sizes": sizes,
         "baseline": kernel.baseline,
         "equal": len(hashes) == 1,
+        "halide_milliseconds": None if halide is None else 1e3 * halide,
         "by_hand": kernel.by_hand,
         "milliseconds": {label: 1e3 * one.median for label, one in found.items()},
         "ratio": {label: base.median / one.median for label, one in found.items()},
@@ -276,11 +287,45 @@ def measure(kernel: Kernel, scale: float, runs: int) -> dict[str, Any]:
     }
 
 
+def together(kernel: Kernel, scale: float, count: int, mebibytes: int) -> dict[str, str]:
+    """Several processes at once under a limit of memory (BBC16 Tables V and VI): seconds, or a failure."""
+    problem = read(kernel.file)
+    assert isinstance(problem, Program)
+    sizes = {
+        name: max(64, round(value * scale)) if name in kernel.scaled else value
+        for name, value in kernel.sizes.items()
+    }
+    found: dict[str, str] = {}
+
+    def limited() -> None:
+        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+
+    with tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder:
+        for version in versions_of(kernel, problem, sizes):
+            executable, *_ = build(Path(folder), version, problem, sizes)
+            begin = time.perf_counter()
+            running = [
+                subprocess.Popen(
+                    [str(executable)],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    preexec_fn=limited,
+                )
+                for _ in range(count)
+            ]
+            failed = sum(process.wait() != 0 for process in running)
+            seconds = time.perf_counter() - begin
+            found[version.label] = f"{failed} of {count} out of memory" if failed else f"{seconds:.2f} s"
+    return found
+
+
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The table that goes with the numbers."""
     table = Table(box=None)
     titles = ("program", "sizes", "baseline", "ms", "naive", "successive", "arrayfold", "spread")
-    for title in (*titles, "by hand", "bytes", "lines", "compile s", "vector loops"):
+    for title in (*titles, "by hand", "Halide", "bytes", "lines", "compile s", "vector loops"):
         table.add_column(title, justify="left" if title in ("program", "sizes", "baseline") else "right")
     for row in rows:
         ratio, spread, used = row["ratio"], row["spread"], row["bytes"]
@@ -296,6 +341,7 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
             f"{ratio['arrayfold']:.2f}",
             f"{low:.2f}-{high:.2f}",
             f"{row['by_hand']:.2f}",
+            f"{milliseconds[base] / row['halide_milliseconds']:.2f}" if row["halide_milliseconds"] else "",
             f"{used[base]:,} -> {used['arrayfold']:,}",
             f"{row['lines']['unfolded']} -> {row['lines']['arrayfold']}",
             f"{row['compile_seconds']['unfolded']:.1f} -> {row['compile_seconds']['arrayfold']:.1f}",
@@ -332,6 +378,9 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="factor of the sizes")
     parser.add_argument("--runs", type=int, default=5, help="rounds in which every version runs once")
     parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
+    parser.add_argument("--halide", action="store_true", help="measure Halide, too, if it is installed")
+    parser.add_argument("--processes", type=int, default=0, help="as many at once, under --memory each")
+    parser.add_argument("--memory", type=int, default=256, help="MiB that each of the processes may use")
     parser.add_argument("--figure", type=Path, help="draw the ratios: .svg, .png or .pdf")
     arguments = parser.parse_args()
     console = Console(width=210)
@@ -340,8 +389,14 @@ def main() -> int:
         if arguments.programs and kernel.name not in arguments.programs:
             continue
         console.print(f"{kernel.name} {dict(kernel.sizes)} ...", style="dim")
-        rows.append(measure(kernel, arguments.scale, arguments.runs))
+        if arguments.processes:
+            found = together(kernel, arguments.scale, arguments.processes, arguments.memory)
+            console.print(f"{kernel.name}: {found}")
+            continue
+        rows.append(measure(kernel, arguments.scale, arguments.runs, with_halide=arguments.halide))
         console.print(table_of(rows[-1:]))
+    if arguments.processes:
+        return 0
     console.print(table_of(rows))
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
