@@ -93,7 +93,7 @@ def _with_buffer(program: Program, loops: int, name: str) -> Program:
     for new in (local, shared):
         used = [a.relation.range() for one in statements for a in one.accesses if a.array == new]
         if used:
-            outer = tuple(f"t{k}" for k in range(band.tile)) if new == local else ()
+            outer = fresh_names("t", band.tile, array.dimensions) if new == local else []
             arrays.append(Array(new, (*outer, *array.dimensions), coalesced(_union(used))))
     present = {one.name for one in arrays}
     temporaries = tuple(one for one in (local, shared) if one in present)

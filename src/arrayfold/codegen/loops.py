@@ -10,7 +10,7 @@ import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised
 from arrayfold.codegen.inner_loop import InnerLoop, Mode
-from arrayfold.errors import IslFailure
+from arrayfold.errors import InputError, IslFailure
 from arrayfold.formula import Formula
 
 _COMPARISONS: Mapping[Any, str] = {
@@ -58,6 +58,7 @@ class LoopStyle:
     options     { [t] -> unroll[d] }  for isl
     name        new names, where innermost loops are to be free of modulo
     private     lines at the begin and at the end of the body of a parallel loop, given its dimension
+    threads     statements that use what is declared there
     is_positive whether a formula of parameters is, at all sizes
     strips      whether iterations of an innermost loop are independent, given its dimension and statements,
                 and of how many in a row
@@ -70,6 +71,7 @@ class LoopStyle:
     options: isl.UnionMap
     name: Callable[[str], str] | None = None
     private: Callable[[int], tuple[Sequence[str], Sequence[str]]] = lambda _dimension: ((), ())
+    threads: frozenset[str] = frozenset()
     is_positive: Callable[[Formula], bool] = lambda _formula: False
     strips: Strips = lambda _dimension, _statements: (False, None)
 
@@ -205,6 +207,8 @@ class _Printer:
     def _user(self, node: isl.AstNode) -> Iterator[str]:
         call = node.user_get_expr()
         name = call.get_op_arg(0).get_id().get_name()
+        if name in self._style.threads and not self._inside_parallel:
+            raise InputError(f"the parallel loop around {name} runs once, so there are no buffers of threads")
         arguments = [self.expression(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg())]
         place: Place | None = None
         if self._inner is not None:

@@ -113,7 +113,9 @@ def generate_region(
     def private(dimension: int) -> tuple[list[str], list[str]]:
         return _private_lines(storages, dimension)
 
-    loop_style = replace(loop_style, private=private)
+    own = {array for array, storage in by_array.items() if storage.is_private}
+    threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
+    loop_style = replace(loop_style, private=private, threads=frozenset(threads))
     lines = loop_lines(order.schedule, program.context, loop_style, writer.lines)
     declarations = [_declaration(variable, name, source, program) for variable, name in hoisted.items()]
     outside = [
