@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import islpy as isl
@@ -15,6 +16,7 @@ from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler, run_both
+from arrayfold.schedule import reorder
 from arrayfold.tile_buffers import with_tile_buffer
 
 Cell = tuple[str, tuple[int, ...]]
@@ -35,6 +37,21 @@ void rows(int N, const double in[restrict N][N], double out[restrict N][N])
         for (int x = 1; x < N; x++)
             out[y][x] = tmp[y][x] + tmp[y][x - 1];
     }
+#pragma endscop
+}
+"""
+
+STAGES = """
+void stages(int N, const double in[restrict N + 2][N], double out[restrict N][N])
+{
+    double a[N][N];
+#pragma scop
+    for (int y = 0; y < N; y++)
+        for (int x = 0; x < N; x++)
+            a[y][x] = in[y][x] + in[y + 1][x] + in[y + 2][x];
+    for (int y = 0; y < N; y++)
+        for (int x = 2; x < N; x++)
+            out[y][x] = a[y][x] + a[y][x - 1] + a[y][x - 2];
 #pragma endscop
 }
 """
@@ -79,15 +96,23 @@ def test_a_parallelogram_has_two_rows() -> None:
         *(("blur", {"N": n}) for n in (1, 2, 7, 8, 9, 10, 23)),
         *(("parallelograms", {"N": n, "T": t}) for n, t in ((3, 1), (9, 4), (17, 5), (40, 13), (31, 15))),
         *(("rows", {"N": n}) for n in (1, 2, 20)),
+        *(("tiled by us", {"N": n}) for n in (2, 8, 21)),
     ],
 )
 def test_code_runs(name: str, params: dict[str, int], style: str) -> None:
-    program = {"blur": blur(), "parallelograms": None, "rows": program_of(ROWS)}[name]
-    program = program or program_of(PARALLELOGRAMS)
-    result = fold_in_tiles(program, 1 if name == "rows" else 2)
-    code = result.to_c(style="fast" if style == "fast" else "readable")
+    result, code = folded(name, style)
     report = run_both(result, code.encode(), params=params, sanitize=True)
     assert report.is_equal, code
+
+
+@cache
+def folded(name: str, style: str) -> tuple[FoldResult, str]:
+    if name == "tiled by us":
+        program = reorder(program_of(STAGES), fuse=True, tile=(8, 8))
+    else:
+        program = blur() if name == "blur" else program_of(PARALLELOGRAMS if name[0] == "p" else ROWS)
+    result = fold_in_tiles(program, 1 if name == "rows" else 2)
+    return result, result.to_c(style="fast" if style == "fast" else "readable")
 
 
 def test_threads_have_a_buffer_each() -> None:
@@ -154,3 +179,8 @@ def test_copies_keep_values_by_enumeration(size: int) -> None:
 def test_refusals(loops: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         fold_in_tiles(blur(), loops, arrays=["blurx"])
+
+
+def test_a_fused_and_tiled_program_keeps_the_columns_of_one_tile() -> None:
+    result, _ = folded("tiled by us", "fast")
+    assert sizes_of(result) == {"a_tile": "10", "a_border": "16"}

@@ -43,7 +43,8 @@ class Place:
     iterators: tuple[Formula | None, ...]
 
 
-StatementLines = Callable[[str, Sequence[str], Place | None], Sequence[str]]
+# Name, texts of iterators, place, and the iterators of the loops around by dimension of the schedule.
+StatementLines = Callable[[str, Sequence[str], Place | None, Mapping[int, str]], Sequence[str]]
 Strips = Callable[[int, frozenset[str]], tuple[bool, int | None]]
 
 
@@ -100,6 +101,7 @@ class _Printer:
         self._statement = statement
         self._inside_parallel = False
         self._inner: InnerLoop | None = None
+        self._loops: dict[int, str] = {}
 
     def node(self, node: isl.AstNode) -> Iterator[str]:
         kind = node.get_type()
@@ -118,6 +120,13 @@ class _Printer:
 
     def _for(self, node: isl.AstNode) -> Iterator[str]:
         iterator = node.for_get_iterator().get_id().get_name()
+        dimension = self._style.iterators.index(iterator)
+        around = self._loops
+        self._loops = {**around, dimension: iterator}
+        yield from list(self._loop(node, iterator, dimension))
+        self._loops = around
+
+    def _loop(self, node: isl.AstNode, iterator: str, dimension: int) -> Iterator[str]:
         start = self.expression(node.for_get_init())
         if node.for_is_degenerate():
             if self._inner is not None:
@@ -129,7 +138,6 @@ class _Printer:
             return
         condition = self.expression(node.for_get_cond())
         step = self.expression(node.for_get_inc())
-        dimension = self._style.iterators.index(iterator)
         is_parallel = dimension in self._style.parallel and not self._inside_parallel
         self._inside_parallel |= is_parallel
         if self._style.name is not None and step == "1" and _is_innermost(node.for_get_body()):
@@ -215,7 +223,7 @@ class _Printer:
             self._inner.statements.add(name)
             expressions = (call.get_op_arg(k) for k in range(1, call.get_op_n_arg()))
             place = Place(self._inner, tuple(map(self._inner.formula, expressions)))
-        yield from self._statement(name, arguments, place)
+        yield from self._statement(name, arguments, place, self._loops)
 
     # ------------------------------------------------ expressions
 

@@ -211,10 +211,10 @@ def _iterator(position: int) -> str:
     return f"@{position}"
 
 
-def _times(program: Program, statement: str, count: int) -> list[Formula]:
-    """The first coordinates of the time of a statement, in its iterators."""
+def _times(program: Program, statement: str, count: int) -> list[Formula | None]:
+    """The first coordinates of the time of a statement, in its iterators; None where one is not affine."""
     assert program.schedule is not None
-    found: list[Formula] = []
+    found: list[Formula | None] = []
     for part in maps_of(program.schedule):
         if count == 0 or part.get_tuple_name(isl.dim_type.in_) != statement:
             continue
@@ -223,9 +223,8 @@ def _times(program: Program, statement: str, count: int) -> list[Formula]:
             one = part.project_out(isl.dim_type.out, k + 1, others).project_out(isl.dim_type.out, 0, k)
             pieces = (piece for _, piece in one.as_pw_multi_aff().get_at(0).get_pieces())
             fitting = [piece for piece in pieces if one.is_subset(isl.Map.from_aff(piece))]
-            if not fitting or fitting[0].dim(isl.dim_type.div):
-                raise InputError(f"the tiles of {statement} are no affine function of its loops")
-            found.append(_formula_of_iterators(fitting[0]))
+            is_affine = bool(fitting) and not fitting[0].dim(isl.dim_type.div)
+            found.append(_formula_of_iterators(fitting[0]) if is_affine else None)
     return found
 
 
@@ -293,7 +292,7 @@ class _StatementWriter:
     source: CSource
     arrays: Mapping[str, Storage]
     users: Mapping[str, Mapping[Variable, Storage]]
-    times: Mapping[str, Sequence[Formula]]
+    times: Mapping[str, Sequence[Formula | None]]
     hoisted: Mapping[Variable, str]
     type: str
     iterators: tuple[str, ...]
@@ -302,14 +301,19 @@ class _StatementWriter:
     storages: Mapping[Variable, Storage] = field(default_factory=dict[Variable, Storage])
     tile: Sequence[tuple[str, Formula | None]] = ()
 
-    def lines(self, name: str, arguments: Sequence[str], place: Place | None) -> list[str]:
+    def lines(
+        self, name: str, arguments: Sequence[str], place: Place | None, loops: Mapping[int, str]
+    ) -> list[str]:
         """The lines of one statement."""
         statement = self.source.statements[name]
         parameters = {name: Formula.name(name) for name in self.source.parameters}
         formulas = place.iterators if place is not None else (None,) * len(arguments)
         known = {variable: parameters[name] for name, variable in self.source.parameters.items()}
         known |= dict(zip(statement.iterators, formulas, strict=False))
-        tile = [self._coordinate(time, arguments, formulas) for time in self.times[name]]
+        tile = [
+            (loops[k], Formula.name(loops[k])) if k in loops else self._coordinate(time, arguments, formulas)
+            for k, time in enumerate(self.times[name])
+        ]
         inner = None if place is None else place.inner
         writer = replace(self, inner=inner, known=known, storages=self.users[name], tile=tile)
         if isinstance(statement.node, Copy):
@@ -317,9 +321,11 @@ class _StatementWriter:
         return writer.statement_lines(statement, arguments)
 
     def _coordinate(
-        self, time: Formula, arguments: Sequence[str], formulas: Sequence[Formula | None]
+        self, time: Formula | None, arguments: Sequence[str], formulas: Sequence[Formula | None]
     ) -> tuple[str, Formula | None]:
         """A coordinate of a tile as C and as a formula, from the iterators of a statement."""
+        if time is None:
+            raise InputError("tiles are no affine function of the loops, so they cannot be written")
         to_text = parameter_text(self.source.parameters)
         texts = {_iterator(k): parenthesised(argument) for k, argument in enumerate(arguments)}
         text = formula_text(time, lambda one: texts[one] if one in texts else to_text(one))
