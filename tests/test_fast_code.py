@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold import fold, read
+from arrayfold import fold, read, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.independence import Independence
@@ -26,6 +26,13 @@ from command import run
 KERNELS = ["blur", "jacobi-1d", "harris"]
 EXAMPLES = ["blur-interleaved", "jacobi-1d", "jacobi-2d", "harris", "needleman-wunsch"]
 FILES = [f"benchmarks/kernels/{name}.c" for name in KERNELS] + [f"examples/{name}.c" for name in EXAMPLES]
+TILED = ["benchmarks/kernels/blur-tiled-512.c", "benchmarks/kernels/parallelogram-tiles.c"]
+# Stage by stage nothing folds, so these run row by row.
+ORDERS = {
+    "benchmarks/kernels/harris.c": "; ".join(
+        f"S_{k}[y, x] -> [y, 0, x, {k}]" if k < 5 else f"S_{k}[y, x] -> [y + 1, 1, x, {k}]" for k in range(9)
+    )
+}
 
 
 def program_of(path: str) -> Program:
@@ -36,7 +43,10 @@ def program_of(path: str) -> Program:
 
 @cache
 def folded(path: str) -> FoldResult:
-    return fold(program_of(path), budget=Budget(60))
+    program = program_of(path)
+    if path in ORDERS:
+        program = reorder(program, schedule=ORDERS[path])
+    return fold(program, budget=Budget(60), method="hyperplane" if path in TILED else "auto")
 
 
 def innermost_loops(code: str) -> list[str]:
@@ -60,12 +70,12 @@ def innermost_loops(code: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES)
+@pytest.mark.parametrize("path", [*FILES, *TILED])
 def test_no_modulo_in_innermost_loops(path: str) -> None:
     result = folded(path)
     code = result.to_c()
     region = code[code.index("{") :]
-    assert "%" in result.to_c(style="readable") or path.endswith("harris.c")
+    assert "%" in result.to_c(style="readable") or path.endswith(("harris.c", "parallelogram-tiles.c"))
     loops = innermost_loops(region)
     assert loops
     for loop in loops:
@@ -82,6 +92,16 @@ def test_kernels_run_as_before(path: str, size: int) -> None:
     sizes = {"N": size, "T": 5} if "T" in result.problem.parameters else {"N": size}
     report = run_both(result, result.to_c().encode(), params=sizes, sanitize=size < 100)
     assert report.is_equal, str(report)
+
+
+def test_speed_may_cost_up_to_twice_the_cells() -> None:
+    program = program_of("examples/blur-interleaved.c")
+    small, fast = (fold(program, favor=favor)["blurx"] for favor in ("size", "speed"))
+    assert str(small.size) == "2*N + 1"
+    assert str(fast.mapping) == "blurx[y, x] -> [y mod 3, x mod N]"
+    assert fast.size.at({"N": 1000}) <= 2 * small.size.at({"N": 1000})
+    with pytest.raises(InputError, match="size or speed"):
+        fold(program, favor="beauty")  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------- independence
