@@ -99,7 +99,8 @@ def written(result: FoldResult, loops: Any, style: Any = "fast") -> str | None:
     try:
         return result.to_c(loops=loops, style=style)
     except InputError as error:
-        if not re.search("condition|used outside the region|must stay as they are", error.message):
+        refusals = "condition|used outside the region|must stay as they are|tiles are no affine|runs once"
+        if not re.search(refusals, error.message):
             raise
         return None
 
