@@ -89,6 +89,13 @@ class Kernel:
     local: int = 0
     tile: int = 0
 
+    def at(self, scale: float) -> dict[str, int]:
+        """The sizes, those that may be scaled by a factor."""
+        return {
+            name: max(64, round(value * scale)) if name in self.scaled else value
+            for name, value in self.sizes.items()
+        }
+
     def program(self) -> Program:
         """The program of the file."""
         text = Path(self.file).read_bytes()
@@ -233,14 +240,17 @@ def _timed(call: str) -> list[str]:
     ]
 
 
+def _with_any_stack() -> None:
+    """Unfolded arrays are on the stack."""
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
+
+
 def run(executable: Path, into: Measured) -> None:
     """Run once and keep what it prints."""
-
-    def unlimited() -> None:
-        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-        resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
-
-    done = subprocess.run([str(executable)], capture_output=True, text=True, check=True, preexec_fn=unlimited)
+    done = subprocess.run(
+        [str(executable)], capture_output=True, text=True, check=True, preexec_fn=_with_any_stack
+    )
     seconds, value = done.stdout.split()
     into.times.append(float(seconds))
     into.hashes.add(value)
@@ -257,10 +267,7 @@ def _shape(sizes: Mapping[str, int]) -> tuple[int, int]:
 def measure(kernel: Kernel, scale: float, runs: int, *, with_halide: bool = False) -> dict[str, Any]:
     """All versions of a kernel, in turns; after them Halide, if it is asked for and there."""
     problem = kernel.program()
-    sizes = {
-        name: max(64, round(value * scale)) if name in kernel.scaled else value
-        for name, value in kernel.sizes.items()
-    }
+    sizes = kernel.at(scale)
     versions = versions_of(kernel, problem, sizes)
     found = {version.label: Measured() for version in versions}
     vectorised: dict[str, int] = {}
@@ -301,15 +308,11 @@ def measure(kernel: Kernel, scale: float, runs: int, *, with_halide: bool = Fals
 def together(kernel: Kernel, scale: float, count: int, mebibytes: int) -> dict[str, str]:
     """Several processes at once under a limit of memory (BBC16 Tables V and VI): seconds, or a failure."""
     problem = kernel.program()
-    sizes = {
-        name: max(64, round(value * scale)) if name in kernel.scaled else value
-        for name, value in kernel.sizes.items()
-    }
+    sizes = kernel.at(scale)
     found: dict[str, str] = {}
 
     def limited() -> None:
-        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-        resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
+        _with_any_stack()
         resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
 
     with tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder:

@@ -10,6 +10,7 @@ import pytest
 
 from arrayfold import fold, read, reorder
 from arrayfold._budget import Budget
+from arrayfold.codegen import Style
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.lowering import InnermostLoops, lower
@@ -102,6 +103,32 @@ def test_speed_may_cost_up_to_twice_the_cells() -> None:
     assert fast.size.at({"N": 1000}) <= 2 * small.size.at({"N": 1000})
     with pytest.raises(InputError, match="size or speed"):
         fold(program, favor="beauty")  # type: ignore[arg-type]
+
+
+GUARDED = """
+void f(int N, const double in[restrict N], double out[restrict N])
+{
+    double tmp[N];
+#pragma scop
+    for (int i = 0; i < N; i++) {
+        tmp[i] = in[i] * 2;
+        if (tmp[i] > 0.5)
+            out[i] = in[i];
+        if (i >= 3)
+            out[i] += tmp[i - 3];
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("style", ["fast", "readable"])
+def test_a_condition_reads_a_folded_array_that_its_statement_does_not(style: Style) -> None:
+    (given,) = read_c("f.c", GUARDED.encode())
+    result = fold(given)
+    report = run_both(result, result.to_c(loops="generate", style=style).encode(), params={"N": 40})
+    assert str(result["tmp"].size) == "4"
+    assert report.is_equal
 
 
 # ---------------------------------------------------------------- independence

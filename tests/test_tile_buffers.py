@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 from arrayfold import read
-from arrayfold._isl import maps_of
+from arrayfold._isl import maps_of, points
 from arrayfold.errors import InputError
 from arrayfold.fold import FoldResult
 from arrayfold.fold_tiles import fold_in_tiles
@@ -125,17 +125,9 @@ def test_threads_have_a_buffer_each() -> None:
     assert not any("malloc" in line for line in lines[:pragma])
 
 
-def points(relation: isl.Map | isl.Set) -> list[tuple[int, ...]]:
-    """All points, of a map as input and output one after the other."""
-    found: list[tuple[int, ...]] = []
-    flat = relation.wrap().flatten() if isinstance(relation, isl.Map) else relation
-    count = flat.dim(isl.dim_type.set)
-    flat.foreach_point(
-        lambda point: found.append(
-            tuple(point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(count))
-        )
-    )
-    return found
+def pairs(relation: isl.Map) -> list[tuple[int, ...]]:
+    """All pairs, input and output one after the other."""
+    return points(relation.wrap().flatten())
 
 
 def results(program: Program, size: int) -> dict[Cell, object]:
@@ -147,12 +139,12 @@ def results(program: Program, size: int) -> dict[Cell, object]:
     for statement in program.statements:
         rank = statement.domain.dim(isl.dim_type.set)
         for access in statement.accesses:
-            for point in points(access.relation.intersect_params(here)):
+            for point in pairs(access.relation.intersect_params(here)):
                 cell = (access.array, point[rank:])
                 touched.setdefault((statement.name, point[:rank]), []).append((access.is_write, cell))
         for part in maps_of(program.schedule.intersect_params(here)):
             if part.get_tuple_name(isl.dim_type.in_) == statement.name:
-                runs += [(point[rank:], statement.name, point[:rank]) for point in points(part)]
+                runs += [(point[rank:], statement.name, point[:rank]) for point in pairs(part)]
     memory: dict[Cell, object] = {}
     for _, name, iteration in sorted(runs):
         accesses = touched.get((name, iteration), [])
@@ -184,3 +176,12 @@ def test_refusals(loops: int, message: str) -> None:
 def test_a_fused_and_tiled_program_keeps_the_columns_of_one_tile() -> None:
     result, _ = folded("tiled by us", "fast")
     assert sizes_of(result) == {"a_tile": "10", "a_border": "16"}
+
+
+def test_conditions_are_read_where_the_buffer_is() -> None:
+    text = ROWS.replace("#pragma omp parallel for\n", "").replace(
+        "            out[y][x] =", "            if (tmp[y][0] > 0.25)\n                out[y][x] ="
+    )
+    assert "if (tmp" in text
+    with pytest.raises(InputError, match="may or may not access tmp"):
+        fold_in_tiles(program_of(text), 1, arrays=["tmp"])

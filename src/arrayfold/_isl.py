@@ -219,6 +219,15 @@ def maps_of(union: isl.UnionMap) -> list[isl.Map]:
     return [maps.get_at(k) for k in range(maps.n_map())]
 
 
+def maps_by_domain(union: isl.UnionMap) -> dict[str, isl.Map]:
+    """The maps of a union, by the name of what they map; that name must tell them apart.
+
+    >>> list(maps_by_domain(isl.UnionMap("{ S[i] -> [i, 0]; T[i] -> [i, 1] }")))
+    ['S', 'T']
+    """
+    return {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(union)}
+
+
 def is_bounded(cells: isl.Set) -> bool:
     """Whether the set is finite for every value of the parameters."""
     return bool(cells.is_bounded())

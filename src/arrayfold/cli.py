@@ -146,13 +146,18 @@ def fold(
     from arrayfold.report.tables import fold_report
 
     if os.path.isdir(source.file):  # noqa: PTH112
-        if output or loops or run or sanitize or array or power_of_two or local or source.region:
+        one_file = (output, loops, run, sanitize, array, power_of_two, local, favor != "size", source.region)
+        if any(one_file):
             raise InputError(
                 f"{source.file} is a directory, whose kernels are folded and listed",
                 hint="Options for one file, such as -o or --run, need one file.",
             )
         _fold_directory(source, _values(param), method, budget, as_json)
         return
+    if local and (power_of_two or favor != "size"):
+        raise InputError("--local chooses the rows of buffers itself; leave out --power-of-two and --favor")
+    if favor == "speed" and method != "auto":
+        raise InputError(f"--favor speed chooses among all methods; leave out --method {method}")
     limit = _start(budget)
     problems = source.read_all(limit)
     output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize, style, slack)

@@ -11,14 +11,16 @@ from typing import Literal
 from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.c.source import CSource
 from arrayfold.cases import Case, find_cases
-from arrayfold.choose import Candidate, ask_all, choose
+from arrayfold.choose import Candidate, ask_all, best_of, choose
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.code_order import CodeOrder
-from arrayfold.codegen.lowering import STRIP, Lowered, hindrance, lower
+from arrayfold.codegen.lowering import STRIP, InnermostLoops, Lowered, hindrance, lower
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.formula import Formula
+from arrayfold.guards import with_guard_reads
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
@@ -340,9 +342,11 @@ def fold_one(
     conflicts = analysis.conflicts(name, budget)
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     progress(f"{name}: mappings")
-    best = choose(method, conflicts, request)
-    if favor == "speed" and method == "auto":
-        best = _fastest(analysis.problem, conflicts, request, best)
+    program = analysis.problem
+    if favor == "speed" and method == "auto" and isinstance(program, Program) and program.source is not None:
+        best = _fastest(program, program.source, conflicts, request)
+    else:
+        best = choose(method, conflicts, request)
     progress(f"{name}: lower bound")
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
@@ -357,21 +361,23 @@ def fold_one(
     )
 
 
-def _fastest(problem: Problem, conflicts: Conflicts, request: Request, smallest: Candidate) -> Candidate:
+def _fastest(program: Program, source: CSource, conflicts: Conflicts, request: Request) -> Candidate:
     """The candidate with the best loops among those with at most twice the cells of the smallest."""
-    if not isinstance(problem, Program) or problem.source is None or smallest.mapping is None:
-        return smallest
-    order = CodeOrder.of(problem, problem.source)
+    candidates = list(ask_all(conflicts, request))
+    smallest = best_of(candidates, conflicts, request)
+    assert smallest.mapping is not None
     limit = request.rank(smallest.mapping.size * 2)
-    fitting = [
-        (candidate, candidate.mapping)
-        for candidate in (smallest, *ask_all(conflicts, request))
-        if candidate.is_proved
-        and isinstance(candidate.mapping, ModularMapping)
-        and request.rank(candidate.mapping.size) <= limit
-    ]
-    ranks = [hindrance(problem, order, mapping, conflicts) for _, mapping in fitting]
-    return fitting[ranks.index(min(ranks))][0] if fitting else smallest
+    loops = InnermostLoops.of(with_guard_reads(program), CodeOrder.of(program, source))
+    best, least = smallest, None
+    for candidate in (smallest, *candidates):
+        mapping = candidate.mapping
+        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
+            continue
+        if request.rank(mapping.size) <= limit:
+            hinders = hindrance(mapping, loops.steps(conflicts.name), conflicts)
+            if least is None or hinders < least:
+                best, least = candidate, hinders
+    return best
 
 
 def bound_beside(

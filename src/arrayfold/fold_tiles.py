@@ -11,7 +11,7 @@ from dataclasses import replace
 import islpy as isl
 
 from arrayfold._budget import Budget
-from arrayfold._isl import nonzero, sets_of
+from arrayfold._isl import image, linear_form, nonzero, sets_of
 from arrayfold.bounds import LowerBound
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NotAffine, NothingProved
@@ -27,6 +27,7 @@ from arrayfold.fold import (
 )
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
+from arrayfold.guards import with_guard_reads
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
 from arrayfold.order import order_of
@@ -53,9 +54,10 @@ def fold_in_tiles(
         raise InputError("buffers of tiles need a program, but the file gives conflicts")
     budget = budget or Budget(DEFAULT_SECONDS)
     values = checked_params(problem, params or {})
-    first = Analysis.of(problem, budget)
+    # New loops evaluate the conditions of a statement at its own time.
+    program = with_guard_reads(problem)
+    first = Analysis.of(program, budget)
     chosen = chosen_arrays(first, arrays)
-    program = problem
     with budget.limit("the buffers of tiles"):
         for name in chosen:
             progress(f"{name}: buffer")
@@ -187,30 +189,18 @@ def _rows_in_tiles(
 
 def _mapping(conflicts: Conflicts, last: tuple[int, ...], low: Formula, length: Formula) -> StorageMapping:
     """A mapping with this last row, which never wraps; what it does not tell apart is told by indices."""
-    rank, context = conflicts.array.rank, conflicts.context
+    rank, context, space = conflicts.array.rank, conflicts.context, conflicts.cells.get_space()
     rows, moduli, offsets = [last], [length], [-low]
-    left = conflicts.differences.intersect(_kernel(conflicts.name, last))
+    left = conflicts.differences.intersect(linear_form(space, last).zero_set())
     for k in range(rank):
         if left.is_empty():
             break
         unit = tuple(int(j == k) for j in range(rank))
-        ((least, _),) = extents(left.apply(_row_map(conflicts.name, unit)), context)
+        ((least, _),) = extents(image(left, linear_form(space, unit)), context)
         if least == Formula.constant(0):
             continue
         rows.insert(0, unit)
         moduli.insert(0, -least + 1)
         offsets.insert(0, Formula.constant(0))
-        left = left.intersect(_kernel(conflicts.name, unit))
+        left = left.intersect(linear_form(space, unit).zero_set())
     return StorageMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli, offsets)
-
-
-def _row_map(name: str, row: Sequence[int]) -> isl.Map:
-    """{ L[x] -> [row . x] }"""
-    names = [f"x{k}" for k in range(len(row))]
-    value = " + ".join(f"{entry}*{one}" for entry, one in zip(row, names, strict=True))
-    return isl.Map(f"{{ {name}[{', '.join(names)}] -> [{value}] }}")
-
-
-def _kernel(name: str, row: Sequence[int]) -> isl.Set:
-    """{ L[x] : row . x = 0 }"""
-    return _row_map(name, row).intersect_range(isl.Set("{ [0] }")).domain()

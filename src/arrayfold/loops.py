@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import maps_of
+from arrayfold._isl import maps_by_domain, maps_of
 from arrayfold.program import Parallelism, Program
 
 
@@ -33,7 +33,7 @@ def with_parallel_loops(program: Program, dependences: isl.UnionMap) -> Program:
     sequential, the second one parallel, each nest with zeros in the dimension that it does not use.
     """
     assert program.schedule is not None
-    times = {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(program.schedule)}
+    times = maps_by_domain(program.schedule)
     chosen = _parallel_dimensions(
         _Nest(tuple(times), 0, _pairs_of_times(program.schedule, dependences)), times
     )

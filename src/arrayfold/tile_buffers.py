@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, first_images, fresh_names, maps_of
+from arrayfold._isl import coalesced, first_images, fresh_names, maps_by_domain, maps_of
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.dataflow import find_flows
 from arrayfold.errors import InputError
@@ -45,35 +45,14 @@ def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
     It is checked that every read sees the value that it saw before.
     """
     _check(program, loops, name)
-    return _with_buffer(program, loops, name)
-
-
-def _check(program: Program, loops: int, name: str) -> None:
-    if loops < 1:
-        raise InputError(f"a tile has at least one loop around it, not {loops}")
-    if program.schedule is None or program.happens_before is not None or program.tiles:
-        raise InputError("buffers of tiles need a schedule that says which loops there are")
-    if program.exclusive is not None or any(meaning == "forall" for meaning in program.parallel.values()):
-        raise InputError("buffers of tiles need loops that run one after the other, or doall loops")
-    for statement in program.statements:
-        for access in statement.accesses:
-            if access.array == name and not (access.is_must and access.relation.is_single_valued()):
-                raise InputError(
-                    f"{statement.name} may or may not access {access.array}, so it cannot have a buffer"
-                )
-
-
-# ---------------------------------------------------------------- one array
-
-
-def _with_buffer(program: Program, loops: int, name: str) -> Program:
     array = program.array(name)
     band = _band(program, loops, name)
     flows = _flows(program, [name])
     loads, stores = _copies(program, array, band, flows)
     taken = [*(one.name for one in program.arrays), *(one.name for one in program.statements)]
     local, shared = (_fresh(f"{name}_{kind}", taken) for kind in ("tile", "border"))
-    times = _times(program)
+    assert program.schedule is not None
+    times = maps_by_domain(program.schedule)
     statements = [_moved(one, name, band, times, local, shared) for one in program.statements]
     placed = _with_place(program, band)
     # The loops of copies have dimensions of their own: isl's options for loops ignore fixed ones before.
@@ -103,24 +82,44 @@ def _with_buffer(program: Program, loops: int, name: str) -> Program:
     box = extents(array.cells.intersect_params(program.context), program.context)
     size = Formula.product(length for _, length in box)
     buffer = TileBuffer(local, name, band.tile, shared if shared in present else None, size)
+    chosen = program.temporaries
+    if chosen is not None:
+        chosen = (*(one for one in chosen if one != name), *temporaries)
     result = replace(
         program,
         statements=tuple(statements),
         arrays=tuple(arrays),
         schedule=schedule,
         parallel={d + (d >= band.row): meaning for d, meaning in program.parallel.items()},
-        temporaries=None if program.temporaries is None else (*program.temporaries, *temporaries),
+        temporaries=chosen,
         buffers={**program.buffers, local: buffer},
         source=None if program.source is None else _with_copies(program.source, name, temporaries, copies),
     )
-    if program.temporaries is not None:
-        result = replace(result, temporaries=tuple(one for one in result.temporaries or () if one != name))
     _check_values(flows, result, buffer, tuple(copies))
     return result
 
 
+def _check(program: Program, loops: int, name: str) -> None:
+    if loops < 1:
+        raise InputError(f"a tile has at least one loop around it, not {loops}")
+    if program.schedule is None or program.happens_before is not None or program.tiles:
+        raise InputError("buffers of tiles need a schedule that says which loops there are")
+    if program.exclusive is not None or any(meaning == "forall" for meaning in program.parallel.values()):
+        raise InputError("buffers of tiles need loops that run one after the other, or doall loops")
+    for statement in program.statements:
+        for access in statement.accesses:
+            if access.array == name and not (access.is_must and access.relation.is_single_valued()):
+                raise InputError(
+                    f"{statement.name} may or may not access {access.array}, so it cannot have a buffer"
+                )
+
+
+# ---------------------------------------------------------------- one array
+
+
 def _band(program: Program, loops: int, name: str) -> _Band:
-    times = _times(program)
+    assert program.schedule is not None
+    times = maps_by_domain(program.schedule)
     tiles: set[int] = set()
     rows: set[int] = set()
     inside: list[str] = []
@@ -150,7 +149,8 @@ def _copies(
 
     u is the time up to the innermost loop.
     """
-    times = _times(program)
+    assert program.schedule is not None
+    times = maps_by_domain(program.schedule)
     loads: list[isl.Map] = []
     stores: list[isl.Map] = []
     for flow in flows:
@@ -311,12 +311,6 @@ def _of_old_cells(flow: isl.Map, buffer: TileBuffer) -> isl.Map:
     drop = isl.Map(f"{{ {array}[{', '.join(cell)}] -> {buffer.array}[{', '.join(cell[skipped:])}] }}")
     reader = isl.Map.identity(reads.get_space().domain().map_from_set())
     return flow.apply_range(reader.product(drop))
-
-
-def _times(program: Program) -> dict[str, isl.Map]:
-    """Statement -> { S[i] -> [t] }."""
-    assert program.schedule is not None
-    return {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(program.schedule)}
 
 
 def _flows(program: Program, arrays: Sequence[str]) -> list[isl.Map]:

@@ -96,10 +96,10 @@ class CodeOrder:
         steps = _depth(schedule)
         whole = _one_at_a_time(schedule, runs)
         parallel = frozenset({*program.parallel, *range(steps + 1, _depth(whole))})
-        arrays = [array.name for array in program.arrays if array.rank]
         writes = isl.UnionMap.empty(program.context.get_space())
-        for name in arrays:
-            writes = writes.union(program.accesses(writes=True, array=name))
+        for array in program.arrays:
+            if array.rank:
+                writes = writes.union(program.accesses(writes=True, array=array.name))
         return CodeOrder(whole, parallel, tuple(runs), writes)
 
 
@@ -113,9 +113,9 @@ def next_iteration(times: isl.Map, dimension: int) -> isl.Map:
 
 
 def _fixed_length(times: isl.Set, dimension: int) -> int | None:
-    """How many values a dimension takes for any values of those before, if that is one small number.
+    """How far it is from the first to the last value of a loop, both counted, if that is one small number.
 
-    It may be fewer than the distance from the first to the last; then the loop is not unrolled, either.
+    It is the number of iterations of a loop with step one.
     """
     depth = times.dim(isl.dim_type.set)
     outer = times.project_out(isl.dim_type.set, dimension + 1, depth - dimension - 1)

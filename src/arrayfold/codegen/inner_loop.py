@@ -9,7 +9,7 @@ memory, iterations run one by one, each address with its own modulo.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -122,7 +122,7 @@ class InnerLoop:
     The body is written several times: to look at its addresses, as it is in a stretch, and at a seam.
 
     iterator     a name that occurs nowhere else in the file
-    parameters   of the model; their texts in C are asked for
+    parameters   name in the model -> C text
     name         gives names like a given one that occur nowhere else; each loop may have the same ones
     is_positive  whether a formula of parameters is, at all sizes
     is_parallel  iterations run in any order, so that nothing may be handed from one to the next
@@ -132,7 +132,7 @@ class InnerLoop:
 
     iterator: str
     type: str
-    parameters: Collection[str]
+    parameters: Mapping[str, str]
     name: Callable[[str], str]
     is_positive: Callable[[Formula], bool]
     is_parallel: bool = False
@@ -143,7 +143,6 @@ class InnerLoop:
     _groups: list[_Group] = field(default_factory=list[_Group])
     _turning: dict[tuple[Formula, int], _Turning] = field(default_factory=dict[tuple[Formula, int], _Turning])
     _aligned: tuple[_Group, int, int] | None = None
-    _name_text: NameText = str
 
     def formula(self, expression: isl.AstExpr) -> Formula | None:
         """An expression of the body, if it is known before the loop but for the iterator."""
@@ -171,7 +170,6 @@ class InnerLoop:
         is_short = row.modulus.is_constant and row.modulus.as_number() < _SHORT
         if value is None or slope is None or (slope and is_short and self.is_parallel):
             return text
-        self._name_text = name
         modulus = parenthesised(formula_text(row.modulus, name))
         base = f"{array}_{len(self._fixed) + len(self._groups) + len(self._turning)}"
         if slope == 0:
@@ -214,7 +212,7 @@ class InnerLoop:
     def _before(self, value: Formula) -> str:
         """A formula as C, at the first iteration of a stretch."""
         at_begin = value.replace_names({self.iterator: Formula.name(self._begin)})
-        return formula_text(at_begin, lambda one: self._name_text(one) if one in self.parameters else one)
+        return formula_text(at_begin, lambda one: self.parameters.get(one, one))
 
     @property
     def _begin(self) -> str:
@@ -287,7 +285,7 @@ class InnerLoop:
                 continue
             for turns in range(-_TURNS, _TURNS + 1):
                 apart = group.start - other.start - group.modulus * turns
-                if apart.names() <= set(self.parameters) and self._is_in(apart, group.modulus):
+                if apart.names() <= self.parameters.keys() and self._is_in(apart, group.modulus):
                     first = f"{other.name} + {self._before(apart)}"
                     return [f"long long {name} = {first};", f"if ({name} >= {modulus}) {name} -= {modulus};"]
         first = f"{parenthesised(self._before(group.start))} % {modulus}"

@@ -19,7 +19,7 @@ import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector
-from arrayfold._isl import coordinate, maps_of
+from arrayfold._isl import coordinate, maps_by_domain
 from arrayfold.codegen.address import Row, lay_out, wraps
 from arrayfold.codegen.code_order import CodeOrder, next_iteration
 from arrayfold.codegen.independence import Independence
@@ -68,7 +68,8 @@ def lower(
     with suppress(ArrayfoldError), budget.limit("the form of mappings"):
         loops = InnermostLoops.of(program, order)
         for name, mapping in mappings.items():
-            lowered[name] = Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
+            if isinstance(mapping, StorageMapping):
+                lowered[name] = Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
         _add_slack(program, order.schedule, conflicts, lowered, loops, slack)
     return lowered
 
@@ -90,7 +91,7 @@ class InnermostLoops:
     @staticmethod
     def of(program: Program, order: CodeOrder) -> InnermostLoops:
         """The innermost loops of an order."""
-        times = {str(part.get_tuple_name(isl.dim_type.in_)): part for part in maps_of(order.schedule)}
+        times = maps_by_domain(order.schedule)
         short = order.unrolled
         dimension: dict[str, int] = {}
         moves: dict[str, dict[str, tuple[Vector, ...]]] = {}
@@ -180,14 +181,12 @@ def _slope_along(form: isl.Aff, step: Vector) -> int | None:
 # ---------------------------------------------------------------- renumbering
 
 
-def _renumbered(mapping: FoldMapping, steps: Sequence[Vector], conflicts: Conflicts) -> FoldMapping:
+def _renumbered(mapping: StorageMapping, steps: Sequence[Vector], conflicts: Conflicts) -> StorageMapping:
     """The mapping with rows that move by one in the innermost loops, as far as that can be had."""
-    if not isinstance(mapping, StorageMapping):
-        return mapping
     found = mapping
     for k in range(len(mapping.moduli)):
         for step in steps:
-            slope = _slope(found, k, step)
+            slope = _slope(found.matrix[k], step)
             if slope == Formula.constant(0):
                 continue
             found = _with_unit_slope(found, k, slope)
@@ -201,8 +200,9 @@ def _renumbered(mapping: FoldMapping, steps: Sequence[Vector], conflicts: Confli
     return found if is_proved else mapping
 
 
-def _slope(mapping: StorageMapping, k: int, step: Vector) -> Formula:
-    terms = (entry * by for entry, by in zip(mapping.matrix[k], step, strict=True))
+def _slope(row: Sequence[Formula], step: Vector) -> Formula:
+    """How far a step moves a row."""
+    terms = (entry * by for entry, by in zip(row, step, strict=True))
     return sum(terms, start=Formula.constant(0))
 
 
@@ -293,7 +293,7 @@ def _relaxed(
     if not isinstance(mapping, StorageMapping) or not wraps(mapping, cells):
         return None
     for k, modulus in enumerate(mapping.moduli):
-        moves = any(_slope(mapping, k, step) != Formula.constant(0) for step in steps)
+        moves = any(_slope(mapping.matrix[k], step) != Formula.constant(0) for step in steps)
         if moves and not modulus.is_constant:
             moduli = (*mapping.moduli[:k], modulus + slack, *mapping.moduli[k + 1 :])
             return replace(mapping, moduli=moduli)
@@ -303,20 +303,20 @@ def _relaxed(
 # ---------------------------------------------------------------- speed
 
 
-def hindrance(program: Program, order: CodeOrder, mapping: StorageMapping, conflicts: Conflicts) -> int:
+def hindrance(mapping: StorageMapping, steps: Sequence[Vector], conflicts: Conflicts) -> int:
     """How much a mapping is in the way of fast innermost loops; 0 if it is not.
 
     Each row counts by what the innermost loops do to it: 0 if it never wraps or stays the same, 1 if it wraps
     but moves by one cell, so that loops are split, 3 if it jumps, and 2 if it moves but is not the last.
+
+    steps  how innermost loops move the cells of the array
     """
-    steps = InnermostLoops.of(with_guard_reads(program), order).steps(conflicts.name)
-    mapping = _as_storage_mapping(_renumbered(mapping, steps, conflicts))
-    layout = lay_out(mapping, conflicts.cells, conflicts.context)
+    found = _renumbered(mapping, steps, conflicts)
+    layout = lay_out(found, conflicts.cells, conflicts.context)
     total = 0
     for position, row in enumerate(layout.rows):
-        if not isinstance(row, Row):
-            continue
-        slopes = [_moved_by(row, step) for step in steps]
+        assert isinstance(row, Row)
+        slopes = [_slope(row.coefficients, step) for step in steps]
         moving = [slope for slope in slopes if slope != Formula.constant(0)]
         if moving and position < len(layout.rows) - 1:
             total += 2
@@ -325,13 +325,3 @@ def hindrance(program: Program, order: CodeOrder, mapping: StorageMapping, confl
         if moving and row.wrap != "none":
             total += 1
     return total
-
-
-def _as_storage_mapping(mapping: FoldMapping) -> StorageMapping:
-    assert isinstance(mapping, StorageMapping)
-    return mapping
-
-
-def _moved_by(row: Row, step: Vector) -> Formula:
-    terms = (entry * by for entry, by in zip(row.coefficients, step, strict=True))
-    return sum(terms, start=Formula.constant(0))

@@ -102,7 +102,7 @@ def generate_region(
                 for access in item.accesses
                 if access.array in by_array
             }
-            for item in program.statements
+            for item in with_guard_reads(program).statements
         },
         {item.name: _times(program, item.name, deepest) for item in program.statements},
         hoisted,
@@ -402,6 +402,8 @@ class _StatementWriter:
         self, variable: Variable, texts: Sequence[str], trees: Sequence[Expression]
     ) -> str | None:
         storage = self.storages.get(variable)
+        is_folded = any(one.variable is variable for one in self.arrays.values())
+        assert storage is not None or not is_folded, f"{variable.name} is folded, but not for this statement"
         if storage is not None and len(texts) == variable.rank:
             if texts and not any(texts):
                 return storage.name
