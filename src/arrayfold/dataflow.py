@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold._isl import coalesced, first_images, maps_of
-from arrayfold.order import Order
+from arrayfold.order import Order, sweep
 from arrayfold.program import Program
 
 _END = "after_the_program"
@@ -52,6 +52,30 @@ def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[is
     for name in arrays:
         reads = reads.union(program.accesses(writes=False, array=name))
     return maps_of(coalesced(_last_writes(program, order, reads)))
+
+
+def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map] | None:
+    """{ S[i] -> [T[j] -> A[x]] }: whose value is read, if it is the same in every execution; None if not.
+
+    It is if, for the flows of one execution, the write surely comes before the read, and every other write
+    that the read may see surely comes before that one.
+    """
+    if order.is_total:
+        return find_flows(program, order, arrays)
+    if not order.is_swept or order.exclusive is not None:
+        return None
+    flows = find_flows(program, sweep(order), arrays)
+    seen = isl.UnionMap.empty(program.context.get_space())
+    for flow in flows:
+        seen = seen.union(isl.UnionMap.from_map(flow))
+    reads = isl.UnionMap.empty(program.context.get_space())
+    for name in arrays:
+        reads = reads.union(program.accesses(writes=False, array=name))
+    others = _possible_writes(program, order, reads).subtract(seen).intersect_params(program.context)
+    hidden = _across(order.write_times, order.before, order.write_times).apply_range(seen)
+    sure = _across(order.write_times, order.before, order.read_times)
+    pairs = seen.range_factor_domain().intersect_params(program.context)
+    return flows if pairs.is_subset(sure) and others.is_subset(hidden) else None
 
 
 def undefined_reads(program: Program, order: Order) -> isl.UnionMap:

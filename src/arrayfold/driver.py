@@ -8,7 +8,7 @@ import islpy as isl
 
 from arrayfold._isl import fix_parameters, smallest_parameters
 from arrayfold.c.source import CSource
-from arrayfold.c.tree import Expression, Reference, Variable, walk
+from arrayfold.c.tree import Expression, Reference, Subscript, Variable, walk
 from arrayfold.codegen.expressions import ExpressionPrinter
 from arrayfold.codegen.storage import plain_type
 from arrayfold.errors import InputError
@@ -184,8 +184,8 @@ def _dump(variable: Variable) -> str:
 
 
 def _print(extent: Expression) -> str:
-    def element(variable: Variable, texts: Sequence[str], trees: Sequence[Expression]) -> str:
-        del trees
+    def element(variable: Variable, texts: Sequence[str], node: Reference | Subscript) -> str:
+        del node
         return variable.name + "".join(f"[{text}]" for text in texts)
 
-    return ExpressionPrinter(lambda variable: variable.name, element).text(extent)
+    return ExpressionPrinter(element).text(extent)

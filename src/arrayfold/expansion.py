@@ -1,142 +1,274 @@
 """Single assignment: every statement gets its own array, written at its iteration vector (Feautrier 1988).
 
 Value-based dataflow says which instance wrote what an access reads, so names and subscripts of the original
-arrays are forgotten (Mor14 §2). Reads that may see a value from before the program stay with the old array.
+arrays are forgotten (Mor14 §2). Reads that may see a value from before the program stay with the old array,
+and so do values that are needed there afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names, maps_of, sets_of
-from arrayfold.dataflow import find_dataflow
-from arrayfold.errors import MethodNotApplicable
+from arrayfold._isl import coalesced, fresh_names, maps_of, sets_of
+from arrayfold.dataflow import certain_flows
+from arrayfold.errors import InputError, MethodNotApplicable
 from arrayfold.order import order_of
-from arrayfold.program import Access, Array, Program, Statement
+from arrayfold.program import Access, Array, Moved, Program, Statement
 
 
 def expand(program: Program, arrays: Sequence[str]) -> Program:
     """The program in which the statements that write these arrays write arrays of their own.
 
-    A statement S that writes A at i writes A_S[i]. Needs a total order, and at most one write of each
-    statement to these arrays.
+    A statement S that writes A at i writes A_S[i]. Needs at most one write of each statement to these
+    arrays, and reads that see the same value in every execution. In a C file, and in arrays that are no
+    temporaries, a statement whose values are needed after the program goes on to write the old array.
     """
-    order = order_of(program)
-    if not order.is_total:
-        raise MethodNotApplicable("expansion needs a sequential order")
+    for name in arrays:
+        reason = _obstacle(program, name)
+        if reason is not None:
+            raise MethodNotApplicable(f"{name} cannot be expanded: {reason}")
+    return _expanded_program(program, arrays)
+
+
+def reallocate(program: Program, arrays: Sequence[str] = (), *, scalars: bool = False) -> Program:
+    """The program with as many values as possible in arrays of their statements.
+
+    arrays   only these, and an error where one cannot be expanded
+    scalars  variables that only the program uses count as arrays of one cell
+    """
+    for name in arrays:
+        program.array(name)
+        reason = _obstacle(program, name)
+        if reason is not None:
+            raise InputError(f"the values of {name} cannot have other places: {reason}")
+    chosen = list(arrays) or [
+        array.name
+        for array in program.arrays
+        if (array.rank or scalars) and _may_move(program, array) and _obstacle(program, array.name) is None
+    ]
+    return _expanded_program(program, chosen)
+
+
+def _may_move(program: Program, array: Array) -> bool:
+    """Whether values of an array may live elsewhere: nothing else looks at them inside the program."""
+    source = program.source
+    if source is None:
+        return True
+    variable = source.variables[array.name]
+    if array.rank == 0:
+        return variable in source.own_variables() and not variable.is_volatile
+    if array.name in program.kept:
+        is_alone = source.may_alias is None and source.impure is None
+        return is_alone and not program.kept[array.name].is_final and not variable.is_volatile
+    return True
+
+
+def _obstacle(program: Program, array: str) -> str | None:
+    """Why the statements that write an array cannot have arrays of their own, if they cannot."""
+    if certain_flows(program, order_of(program), [array]) is None:
+        return "whose value is read depends on which of its parallel parts runs first"
+    for statement in program.statements:
+        mine = [access for access in statement.accesses if access.array == array]
+        written = [access for access in mine if access.is_write]
+        if len(written) > 1:
+            return f"{statement.name} writes it more than once"
+        if any(not access.is_must for access in written):
+            return f"{statement.name} has a write that need not happen"
+        if program.source is not None and not all(access.relation.is_single_valued() for access in mine):
+            return f"{statement.name} uses a part of it as a whole"
+        if any(not access.relation.is_single_valued() for access in written):
+            return f"{statement.name} writes more than one cell"
+        if program.source is not None:
+            for guard in program.source.statements[statement.name].guards:
+                evaluated = next(one for one in program.statements if one.name == guard.evaluated)
+                if any(access.array == array for access in evaluated.accesses):
+                    return f"a condition around {statement.name} looks at it"
+    return None
+
+
+# statement and array that it writes -> the array of its own
+_Names: TypeAlias = Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Flow:
+    """Who reads from a new array.
+
+    new  { R[i] -> B[j] }
+    old  { R[i] -> A[x] }
+    both { [R[i] -> A[x]] -> B[j] }
+    """
+
+    reader: str
+    array: str
+    new: isl.Map
+    old: isl.Map
+    both: isl.Map
+
+
+def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
     names = _new_names(program, arrays)
-    reads = _new_reads(program, arrays, names)
-    statements = tuple(_expanded(statement, arrays, names, reads) for statement in program.statements)
-    new_arrays = tuple(
-        Array(
-            names[statement.name],
-            tuple(
-                statement.domain.get_dim_name(isl.dim_type.set, k) or f"i{k}"
-                for k in range(statement.domain.dim(isl.dim_type.set))
-            ),
-            statement.domain.set_tuple_name(names[statement.name]),
-        )
-        for statement in program.statements
-        if statement.name in names
+    flows = _flows(program, arrays, names)
+    statements = tuple(
+        _expanded(one, program.context, names, flows.get(one.name, [])) for one in program.statements
     )
-    kept = tuple(array for array in program.arrays if array.name not in arrays)
-    still_read = {access.array for statement in statements for access in statement.accesses}
-    kept += tuple(array for array in program.arrays if array.name in arrays and array.name in still_read)
+    by_name = {statement.name: statement for statement in program.statements}
+    new_arrays = [
+        Array(name, tuple(by_name[writer].iterators), by_name[writer].domain.set_tuple_name(name))
+        for (writer, _), name in names.items()
+    ]
+    still_used = {access.array for statement in statements for access in statement.accesses}
+    origins = {name: array for (_, array), name in names.items()}
+    kept = [
+        array
+        for array in program.arrays
+        if array.name in still_used or array.name not in arrays or array.name not in origins.values()
+    ]
+    gone = {array.name for array in program.arrays} - {array.name for array in kept}
+    temporaries = None
+    if program.temporaries is not None:
+        temporaries = (*(name for name in program.temporaries if name not in gone), *origins)
     return replace(
         program,
         statements=statements,
         arrays=(*kept, *new_arrays),
         live_out=_new_live_out(program, arrays, names),
-        temporaries=tuple(array.name for array in new_arrays),
-        extra_temporaries=(),
-        source=None,
+        temporaries=temporaries,
+        extra_temporaries=tuple(name for name in program.extra_temporaries if name not in gone),
+        kept={name: why for name, why in program.kept.items() if name not in gone},
+        moved=Moved(
+            _union(program, (flow.both for several in flows.values() for flow in several)),
+            _union(program, _written(program, names)),
+        ),
+        origins={**program.origins, **origins},
+        source=None if program.source is None else program.source.with_arrays(origins, gone),
     )
 
 
-def _new_names(program: Program, arrays: Sequence[str]) -> dict[str, str]:
-    """statement -> its array."""
-    names: dict[str, str] = {}
+def _new_names(program: Program, arrays: Sequence[str]) -> _Names:
+    """The new arrays, for statements whose values may all live there."""
+    names: dict[tuple[str, str], str] = {}
     taken = [array.name for array in program.arrays]
+    fixed = {
+        (statement, array)
+        for array in arrays
+        if program.source is not None or array not in (program.temporaries or ())
+        for statement in _last_writers(program, array)
+    }
     for statement in program.statements:
-        written = [a for a in statement.accesses if a.is_write and a.array in arrays]
-        if not written:
-            continue
-        if len(written) > 1 or not written[0].is_must or not written[0].relation.is_single_valued():
-            raise MethodNotApplicable(
-                f"{statement.name} has more than one write, or one that need not happen"
-            )
-        wanted = f"{written[0].array}_{statement.name}"
-        names[statement.name] = wanted if wanted not in taken else fresh_names(wanted, 1, taken)[0]
-        taken.append(names[statement.name])
+        for access in statement.accesses:
+            key = (statement.name, access.array)
+            if access.is_write and access.array in arrays and key not in fixed:
+                wanted = f"{access.array}_{statement.name}"
+                names[key] = wanted if wanted not in taken else fresh_names(wanted, 1, taken)[0]
+                taken.append(names[key])
     return names
 
 
-def _new_reads(
-    program: Program, arrays: Sequence[str], names: dict[str, str]
-) -> dict[str, list[tuple[str, isl.Map, isl.Map]]]:
-    """reader -> (old array, { R[i] -> A_T[j] }, { R[i] -> A[x] }) for what it reads from the new arrays."""
-    found: dict[str, list[tuple[str, isl.Map, isl.Map]]] = {}
-    for part in maps_of(find_dataflow(program, order_of(program)).flows):
+def _flows(program: Program, arrays: Sequence[str], names: _Names) -> dict[str, list[_Flow]]:
+    """reader -> what it reads from the new arrays."""
+    found: dict[str, list[_Flow]] = {}
+    certain = certain_flows(program, order_of(program), arrays)
+    assert certain is not None
+    for part in certain:
         writer = str(part.get_tuple_name(isl.dim_type.in_))
-        if writer not in names:
-            continue
         old = part.range().unwrap()
         reader = str(old.get_tuple_name(isl.dim_type.in_))
-        new = part.range_factor_domain().reverse().set_tuple_name(isl.dim_type.out, names[writer])
         array = str(old.get_tuple_name(isl.dim_type.out))
-        if array not in arrays:
+        if (writer, array) not in names:
             continue
-        found.setdefault(reader, []).append((array, new, old))
+        both = part.reverse().set_tuple_name(isl.dim_type.out, names[writer, array])
+        found.setdefault(reader, []).append(
+            _Flow(
+                reader,
+                array,
+                coalesced(both.domain_factor_domain()),
+                old,
+                coalesced(both),
+            )
+        )
     return found
 
 
 def _expanded(
     statement: Statement,
-    arrays: Sequence[str],
-    names: dict[str, str],
-    reads: dict[str, list[tuple[str, isl.Map, isl.Map]]],
+    context: isl.Set,
+    names: _Names,
+    flows: Sequence[_Flow],
 ) -> Statement:
     new: list[Access] = []
-    mine = reads.get(statement.name, [])
     for access in statement.accesses:
-        if access.is_write and access.array in arrays:
-            identity = isl.Map.identity(statement.domain.get_space().map_from_set())
-            identity = identity.set_tuple_name(isl.dim_type.out, names[statement.name])
-            new.append(
-                replace(
-                    access, array=names[statement.name], relation=identity.intersect_domain(statement.domain)
-                )
-            )
-        elif not access.is_write:
-            rest = access.relation
-            for array, _, old in mine:
-                if array == access.array:
-                    rest = rest.subtract(old)
-            if not rest.is_empty():
-                new.append(replace(access, relation=rest.coalesce()))
-        else:
-            new.append(access)
-    for _, relation, _ in mine:
-        array = str(relation.get_tuple_name(isl.dim_type.out))
-        new.append(Access(array, relation, is_write=False, is_must=False))
+        if access.is_write:
+            own = names.get((statement.name, access.array))
+            new.append(access if own is None else _own_write(statement, own, access))
+            continue
+        rest = access.relation
+        for flow in flows:
+            if flow.array == access.array:
+                rest = rest.subtract(flow.old)
+        if not rest.intersect_params(context).is_empty():
+            new.append(replace(access, relation=rest.coalesce()))
+    for flow in flows:
+        array = str(flow.new.get_tuple_name(isl.dim_type.out))
+        new.append(Access(array, flow.new, is_write=False, is_must=False))
     return replace(statement, accesses=tuple(new))
 
 
-def _new_live_out(program: Program, arrays: Sequence[str], names: dict[str, str]) -> isl.UnionSet:
-    """The cells of the new arrays that hold what is needed afterwards, and the other live-out cells."""
+def _own_write(statement: Statement, array: str, access: Access) -> Access:
+    identity = isl.Map.identity(statement.domain.get_space().map_from_set())
+    identity = identity.set_tuple_name(isl.dim_type.out, array)
+    return replace(access, array=array, relation=identity.intersect_domain(statement.domain))
+
+
+def _written(program: Program, names: _Names) -> Iterable[isl.Map]:
+    """{ [S[i] -> A[x]] -> B[i] }"""
+    for statement in program.statements:
+        for access in statement.accesses:
+            own = names.get((statement.name, access.array))
+            if access.is_write and own is not None:
+                yield access.relation.domain_map().apply_range(_own_write(statement, own, access).relation)
+
+
+def _union(program: Program, maps: Iterable[isl.Map]) -> isl.UnionMap:
+    total = isl.UnionMap.empty(program.context.get_space())
+    for item in maps:
+        total = total.union(isl.UnionMap.from_map(item))
+    return total
+
+
+def _last_writers(program: Program, array: str) -> dict[str, isl.Set]:
+    """statement -> { S[i] }: its instances whose value may be needed in the array after the program.
+
+    No other write to the cell surely comes later.
+    """
+    order = order_of(program)
+    cells = program.live_out.extract_set(program.array(array).cells.get_space())
+    writes = program.accesses(writes=True, array=array).intersect_range(isl.UnionSet.from_set(cells))
+    before = isl.UnionMap.from_map(order.before)
+    later = order.write_times.apply_range(before).apply_range(order.write_times.reverse())
+    last = writes.subtract(later.apply_range(writes)).intersect_params(program.context)
+    return {str(part.get_tuple_name(isl.dim_type.in_)): part.domain() for part in maps_of(last)}
+
+
+def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl.UnionSet:
+    """What is needed afterwards: as before, and cells of new arrays where the values are there."""
     live_out = isl.UnionSet.empty(program.context.get_space())
     for cells in sets_of(program.live_out):
         if cells.get_tuple_name() not in arrays:
             live_out = live_out.union(isl.UnionSet.from_set(cells))
-    order = order_of(program)
     for array in arrays:
-        cells = program.live_out.extract_set(program.array(array).cells.get_space())
-        writes = program.accesses(writes=True, array=array).intersect_range(isl.UnionSet.from_set(cells))
-        last = writes.reverse().apply_range(order.write_times).lexmax()
-        for part in maps_of(last.apply_range(order.write_times.reverse()).intersect(writes.reverse())):
-            writer = str(part.get_tuple_name(isl.dim_type.out))
-            live_out = live_out.union(isl.UnionSet.from_set(part.range().set_tuple_name(names[writer])))
+        cells = isl.UnionSet.from_set(program.live_out.extract_set(program.array(array).cells.get_space()))
+        for statement, instances in _last_writers(program, array).items():
+            if (statement, array) in names:
+                written = program.accesses(writes=True, array=array).intersect_domain(
+                    isl.UnionSet.from_set(instances)
+                )
+                cells = cells.subtract(written.range())
+                new = instances.set_tuple_name(names[statement, array])
+                live_out = live_out.union(isl.UnionSet.from_set(new))
+        live_out = live_out.union(cells)
     return live_out.coalesce()

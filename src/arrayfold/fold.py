@@ -141,7 +141,11 @@ class FoldResult:
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
-        shrinking = [array for array in self.arrays if array.shrinks or array.was is not None]
+        shrinking = [
+            array
+            for array in self.arrays
+            if array.shrinks or array.was is not None or array.name in program.origins
+        ]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
             conflicts = {array.name: array.conflicts for array in shrinking}

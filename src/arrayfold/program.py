@@ -82,6 +82,18 @@ class TileBuffer:
     size: Formula
 
 
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Where accesses of the original program find their cells, if that is not where the text says.
+
+    reads   { [S[i] -> A[x]] -> B[y] }  what S[i] reads as A[x] is in B[y]
+    writes  { [S[i] -> A[x]] -> B[y] }
+    """
+
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+
+
 @dataclass(frozen=True)
 class Kept:
     """Why an array stays where it is; what is final stands even if the user calls the array temporary."""
@@ -107,6 +119,8 @@ class Program:
     exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if all always run
     tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
     buffers         arrays whose values never leave a tile
+    moved           where cells are that the text of the program calls otherwise, None if it calls all by name
+    origins         array that the text does not know -> the array whose values it holds
     """
 
     name: str
@@ -125,6 +139,8 @@ class Program:
     exclusive: isl.UnionMap | None = None
     tiles: tuple[str, ...] = ()
     buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
+    moved: Moved | None = None
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def parameters(self) -> tuple[str, ...]:

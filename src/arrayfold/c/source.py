@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import islpy as isl
@@ -127,11 +127,15 @@ class StatementSource:
     """The C behind a statement of the model: an assignment, an initialised variable, a condition, or a copy.
 
     iterators  the variables of the loops around it, one a dimension of its domain; a copy has none
+    cells      element or variable in it -> { S[i] -> A[x] }
     """
 
     node: Evaluate | Variable | Expression | Copy
     iterators: tuple[Variable, ...]
     guards: tuple[Guard, ...] = ()
+    cells: Mapping[Expression | Variable, isl.Map] = field(
+        default_factory=dict[Expression | Variable, isl.Map]
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +168,23 @@ class CSource:
     def name(self) -> str:
         """The region's name: that of its function, with a number if there are several."""
         return self.region.name
+
+    def own_variables(self) -> set[Variable]:
+        """The variables that only the region uses, and that nothing points at."""
+        function = self.region.function
+        outside = {
+            node.variable
+            for node in walk(function.body)
+            if isinstance(node, Reference) and not self.region.holds(node.span.start)
+        }
+        seen = outside | variables_with_address(function)
+        return {one for one in self.variables.values() if one.storage == "local" and one not in seen}
+
+    def with_arrays(self, origins: Mapping[str, str], gone: Collection[str]) -> CSource:
+        """The same with new arrays of the model, each for values of an old one; some old ones are gone."""
+        new = {name: self.variables[origin] for name, origin in origins.items()}
+        kept = {name: one for name, one in self.variables.items() if name not in gone}
+        return replace(self, variables={**kept, **new})
 
 
 def assigned_variable(node: Expression | CStatement) -> Variable | None:

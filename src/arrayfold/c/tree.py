@@ -377,6 +377,13 @@ def bare(expression: Expression) -> Expression:
                 return expression
 
 
+def subscripts_of(element: Expression) -> tuple[Expression, ...]:
+    """The subscripts of an element of an array; none for a variable."""
+    access = array_access(element)
+    assert access is not None
+    return access[1]
+
+
 def array_access(expression: Expression) -> tuple[Variable, tuple[Expression, ...]] | None:
     """The array and its subscripts, if the expression is a variable with subscripts or without."""
     subscripts: list[Expression] = []

@@ -55,12 +55,12 @@ class Rewriter:
     """Finds the edits that exchange variables and elements of arrays inside a node.
 
     variable  the new text of a variable, or None to leave it
-    element   the new text of an element given the texts and trees of its subscripts, or None
+    element   the new text of an element given the texts of its subscripts and its tree, or None
     """
 
     text: CText
     variable: Callable[[Variable], str | None]
-    element: Callable[[Variable, Sequence[str], Sequence[Expression]], str | None]
+    element: Callable[[Variable, Sequence[str], Reference | Subscript], str | None]
     found: list[Edit] = field(default_factory=list[Edit])
 
     def visit(self, node: Expression | CStatement) -> None:
@@ -79,7 +79,7 @@ class Rewriter:
         before = len(self.found)
         for subscript in subscripts:
             self.visit(subscript)
-        if self.element(variable, [""] * len(subscripts), subscripts) is None and (
+        if self.element(variable, [""] * len(subscripts), node) is None and (
             subscripts or self.variable(variable) is None
         ):
             return
@@ -90,8 +90,8 @@ class Rewriter:
             raise NotInText(variable.name)
         inner = self.found[before:]
         texts = [" ".join(blank(apply_edits(self.text.text, inner, *span)).split()) for span in spans]
-        if subscripts or self.element(variable, [], []) is not None:
-            new = self.element(variable, texts, subscripts)
+        if subscripts or self.element(variable, [], node) is not None:
+            new = self.element(variable, texts, node)
         else:
             new = self.variable(variable)
             if new is not None and not new.isidentifier():

@@ -24,8 +24,7 @@ from arrayfold.c.tree import (
 )
 from arrayfold.errors import ArrayfoldError
 
-VariableText = Callable[[Variable], str]
-ElementText = Callable[[Variable, Sequence[str], Sequence[Expression]], str]
+ElementText = Callable[[Variable, Sequence[str], Reference | Subscript], str]
 
 _PRECEDENCE = {
     **dict.fromkeys("*/%", 10),
@@ -47,10 +46,9 @@ class CannotPrint(ArrayfoldError):
 
 
 class ExpressionPrinter:
-    """Prints expressions; `variable` names variables, `element` names elements of arrays."""
+    """Prints expressions; `element` names variables and elements of arrays, given subscripts and tree."""
 
-    def __init__(self, variable: VariableText, element: ElementText) -> None:
-        self._variable = variable
+    def __init__(self, element: ElementText) -> None:
         self._element = element
 
     def text(self, expression: Expression, least: int = _COMMA) -> str:
@@ -100,8 +98,6 @@ class ExpressionPrinter:
             assert isinstance(expression, Subscript)
             return f"{self.text(expression.base, _POSTFIX)}[{self.text(expression.index)}]", _POSTFIX
         variable, subscripts = access
-        if not subscripts:
-            text = self._variable(variable)
-            return text, _POSTFIX if text.isidentifier() else _COMMA
         texts = [self.text(subscript) for subscript in subscripts]
-        return self._element(variable, texts, subscripts), _POSTFIX
+        text = self._element(variable, texts, expression)
+        return text, _POSTFIX if subscripts or text.isidentifier() else _COMMA

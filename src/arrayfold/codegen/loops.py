@@ -228,14 +228,26 @@ class _Printer:
     # ------------------------------------------------ expressions
 
     def expression(self, node: isl.AstExpr) -> str:
-        kind = node.get_type()
-        if kind == isl.ast_expr_type.int:
-            return str(node.get_val())
-        if kind == isl.ast_expr_type.id:
-            name = node.get_id().get_name()
-            return self._style.parameters.get(name, name)
-        operands = [self.expression(node.get_op_arg(k)) for k in range(node.get_op_n_arg())]
-        return _operation(node.get_op_type(), operands)
+        return expression_text(node, self._style.parameters)
+
+
+def expression_text(node: isl.AstExpr, names: Mapping[str, str]) -> str:
+    """An expression of isl as C; names  name in it -> C text, where that is another."""
+    kind = node.get_type()
+    if kind == isl.ast_expr_type.int:
+        return str(node.get_val())
+    if kind == isl.ast_expr_type.id:
+        name = node.get_id().get_name()
+        return names.get(name, name)
+    operands = [expression_text(node.get_op_arg(k), names) for k in range(node.get_op_n_arg())]
+    return _operation(node.get_op_type(), operands)
+
+
+def condition_text(where: isl.Set, names: Mapping[str, str]) -> str:
+    """A set { : } as a condition in C."""
+    return expression_text(
+        isl.AstBuild.from_context(where.universe(where.get_space())).expr_from_set(where), names
+    )
 
 
 def _is_innermost(node: isl.AstNode) -> bool:

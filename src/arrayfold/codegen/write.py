@@ -10,9 +10,11 @@ from arrayfold.c.lexer import end_of_statement, identifiers
 from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import (
     Declare,
-    Expression,
     OtherStatement,
+    Reference,
+    Subscript,
     Variable,
+    subscripts_of,
     walk,
 )
 from arrayfold.codegen.address import Row, lay_out, lay_out_table
@@ -153,7 +155,9 @@ def _region_edits(
     )
     if region.loops == "keep" and not as_written:
         raise InputError("the loops as written cannot be kept in another order")
-    if not as_written or region.loops == "generate":
+    if region.loops == "keep" and region.program.moved is not None:
+        raise InputError("the loops as written cannot be kept where values have other places")
+    if not as_written or region.loops == "generate" or region.program.moved is not None:
         return _new_loops(region, source, storages, names)
     if not storages:
         return []
@@ -206,9 +210,11 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
 def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     by_variable = {storage.variable: storage for storage in storages}
 
-    def element(variable: Variable, texts: Sequence[str], trees: Sequence[Expression]) -> str | None:
+    def element(variable: Variable, texts: Sequence[str], node: Reference | Subscript) -> str | None:
         storage = by_variable.get(variable)
-        return storage.element(texts, trees) if storage and len(texts) == variable.rank else None
+        if storage is None or len(texts) != variable.rank:
+            return None
+        return storage.element(texts, subscripts_of(node))
 
     rewriter = Rewriter(source.text, lambda _: None, element)
     for statement in source.region.statements:
@@ -238,7 +244,7 @@ def _new_loops(
     new = generate_region(region.program, source, storages, mappings, names, region.style)
     shared = [storage for storage in storages if not storage.is_private]
     before = [
-        *unused_variables(source, storages, new.iterators),
+        *unused_variables(source, _only_stored(region, source, storages), new.iterators),
         *_size_check(region, source),
         *(line for one in shared for line in one.declaration()),
         *new.declarations,
@@ -257,6 +263,13 @@ def _new_loops(
         Edit(source.region.after, source.region.after, _block(source, after)),
         *_removals(source, storages, inside=False),
     ]
+
+
+def _only_stored(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Storage]:
+    """Those that replace all of a variable; of an array with values in other places some may have stayed."""
+    folded = {fold.mapping.array for fold in region.folds}
+    stays = {variable for name, variable in source.variables.items() if name not in folded}
+    return [storage for storage in storages if storage.variable not in stays]
 
 
 def _block(source: CSource, lines: Iterable[str]) -> str:

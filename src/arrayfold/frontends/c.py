@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
 from arrayfold._isl import fresh_names
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
-from arrayfold.c.tree import Call, Declare, For, Reference, Span, Variable, walk
+from arrayfold.c.tree import Call, Declare, Expression, For, Reference, Span, Variable, walk
 from arrayfold.errors import InputError
 from arrayfold.frontends.c_affine import AffineReader
 from arrayfold.frontends.c_arrays import (
@@ -164,7 +165,10 @@ class _RegionReader:
         source = CSource(
             self._text,
             self._region,
-            {item.name: item.source for item in found},
+            {
+                item.name: replace(item.source, cells=_cells(item, relations))
+                for item, relations in zip(found, maps, strict=True)
+            },
             {self._names[array]: array for array in arrays},
             dict(self._affine.parameters),
             schedule,
@@ -364,6 +368,12 @@ def _loop_names(item: Found, taken: Collection[str]) -> list[str]:
     if len(set(names)) == len(names) and not set(names) & set(taken) and all(map(is_isl_name, names)):
         return names
     return fresh_names("i", len(names), taken)
+
+
+def _cells(item: Found, relations: Sequence[isl.Map]) -> dict[Expression | Variable, isl.Map]:
+    """element or variable -> { S[i] -> A[x] }"""
+    pairs = zip(item.effects, relations, strict=True)
+    return {effect.node: relation for effect, relation in pairs if effect.node is not None}
 
 
 def _iterator_name(effect: Effect, dimension: int) -> str | None:

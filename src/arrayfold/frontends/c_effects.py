@@ -38,6 +38,7 @@ class Effect:
     scope: Scope
     offset: int
     is_partial: bool = False
+    node: Expression | Variable | None = None
 
 
 class EffectReader:
@@ -121,7 +122,9 @@ class EffectReader:
             )
         if self._is_data(variable):
             self._found.append(
-                Effect(variable, subscripts, is_write, scope, expression.span.start, is_partial)
+                Effect(
+                    variable, subscripts, is_write, scope, expression.span.start, is_partial, bare(expression)
+                )
             )
 
     def _value(self, expression: Expression, scope: Scope) -> None:

@@ -197,7 +197,7 @@ class RegionWalk:
                     "Declare it before the region, or assign its elements in a loop.",
                 )
             effects = self._effects.of_value(variable.initial, scope)
-            effects.append(Effect(variable, (), True, scope, variable.span.start))
+            effects.append(Effect(variable, (), True, scope, variable.span.start, node=variable))
             source = StatementSource(variable, scope.iterators, guards)
             self._add(source, scope, (*path, Position(number)), effects, None)
             scope = self._with_value(variable, scope)

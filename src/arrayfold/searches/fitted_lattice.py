@@ -25,7 +25,7 @@ _SHARE = 0.3
 def search_fitted_lattice(conflicts: Conflicts, request: Request, best: Formula | None) -> Sequence[Mapping]:
     """Mappings for all sizes that share one fitted lattice, where it is smaller than the best size so far."""
     least = parameter_minima(conflicts.context)
-    if least is None or len(least) != 1 or conflicts.array.rank > _MOST_RANK or best is None:
+    if least is None or len(least) != 1 or not 0 < conflicts.array.rank <= _MOST_RANK or best is None:
         return []
     ((name, start),) = least.items()
     optima = Optima(conflicts, request.budget.part(_SHARE))

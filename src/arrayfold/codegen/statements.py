@@ -1,0 +1,318 @@
+"""Statements in new loops: the user's own text with other iterators and elements."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from arrayfold._isl import maps_of
+from arrayfold.c.lexer import end_of_statement
+from arrayfold.c.source import Copy, CSource, StatementSource
+from arrayfold.c.tree import (
+    Assign,
+    Evaluate,
+    Expression,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    bare,
+    subscripts_of,
+)
+from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
+from arrayfold.codegen.expressions import ExpressionPrinter
+from arrayfold.codegen.formulas import formula_text, parenthesised
+from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.linear_forms import formula_in_c
+from arrayfold.codegen.loops import Place, condition_text
+from arrayfold.codegen.moves import Alternative, Places, iterator_names
+from arrayfold.codegen.storage import Storage, parameter_text
+from arrayfold.errors import InputError
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import from_aff
+from arrayfold.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class StatementWriter:
+    """Statements with new iterators: the user's text where there is one, otherwise from the tree."""
+
+    source: CSource
+    places: Places
+    arrays: Mapping[str, Storage]
+    users: Mapping[str, Mapping[Variable, Storage]]
+    times: Mapping[str, Sequence[Formula | None]]
+    hoisted: Mapping[Variable, str]
+    type: str
+    iterators: tuple[str, ...]
+    inner: InnerLoop | None = None
+    known: Mapping[Variable, Formula | None] = field(default_factory=dict[Variable, "Formula | None"])
+    storages: Mapping[Variable, Storage] = field(default_factory=dict[Variable, Storage])
+    tile: Sequence[tuple[str, Formula | None]] = ()
+    name: str = ""
+    arguments: Sequence[tuple[str, Formula | None]] = ()
+
+    def lines(
+        self, name: str, arguments: Sequence[str], place: Place | None, loops: Mapping[int, str]
+    ) -> list[str]:
+        """The lines of one statement."""
+        statement = self.source.statements[name]
+        parameters = {name: Formula.name(name) for name in self.source.parameters}
+        formulas = place.iterators if place is not None else (None,) * len(arguments)
+        known = {variable: parameters[name] for name, variable in self.source.parameters.items()}
+        known |= dict(zip(statement.iterators, formulas, strict=False))
+        tile = [
+            (loops[k], Formula.name(loops[k])) if k in loops else self._coordinate(time, arguments, formulas)
+            for k, time in enumerate(self.times[name])
+        ]
+        inner = None if place is None else place.inner
+        writer = replace(
+            self,
+            inner=inner,
+            known=known,
+            storages=self.users[name],
+            tile=tile,
+            name=name,
+            arguments=tuple(zip(arguments, formulas, strict=True)),
+        )
+        if isinstance(statement.node, Copy):
+            return writer.copy_lines(statement.node, arguments, formulas)
+        return writer.statement_lines(statement, arguments)
+
+    def _coordinate(
+        self, time: Formula | None, arguments: Sequence[str], formulas: Sequence[Formula | None]
+    ) -> tuple[str, Formula | None]:
+        """A coordinate of a tile as C and as a formula, from the iterators of a statement."""
+        if time is None:
+            raise InputError("tiles are no affine function of the loops, so they cannot be written")
+        to_text = parameter_text(self.source.parameters)
+        texts = {_iterator(k): parenthesised(argument) for k, argument in enumerate(arguments)}
+        text = formula_text(time, lambda one: texts[one] if one in texts else to_text(one))
+        values = {_iterator(k): formula for k, formula in enumerate(formulas) if formula is not None}
+        is_known = all(one in values for one in time.names() & texts.keys())
+        return text, time.replace_names(values) if is_known else None
+
+    def copy_lines(
+        self, copy: Copy, arguments: Sequence[str], formulas: Sequence[Formula | None]
+    ) -> list[str]:
+        """A copy from one array to another."""
+
+        def element(array: str) -> str:
+            storage = self.arrays[array]
+            texts = [text for text, _ in self.tile[: storage.tile]] + list(arguments[copy.skip :])
+            values = [value for _, value in self.tile[: storage.tile]] + list(formulas[copy.skip :])
+            return storage.element_at([parenthesised(text) for text in texts], self.inner, values)
+
+        return [f"{element(copy.target)} = {element(copy.origin)};"]
+
+    def statement_lines(self, statement: StatementSource, arguments: Sequence[str]) -> list[str]:
+        """A statement of the user, guarded as it was."""
+        values = {
+            iterator: self._converted(iterator, argument)
+            for iterator, argument in zip(statement.iterators, arguments, strict=True)
+        }
+        body = self._body(statement, values)
+        conditions = [
+            text if guard.must_hold else f"!{parenthesised(text)}"
+            for guard in statement.guards
+            for text in [self._printer(values).text(guard.condition)]
+        ]
+        if not conditions:
+            return body
+        joined = " && ".join(map(parenthesised, conditions)) if len(conditions) > 1 else conditions[0]
+        return [f"if ({joined}) {{", *(f"  {line}" for line in body), "}"]
+
+    def _converted(self, iterator: Variable, text: str) -> str:
+        kind = iterator.type.spelling
+        sizes = (variable.type for variable in self.source.parameters.values())
+        has_int_sizes = all(size.kind == "signed" and size.bits <= 32 for size in sizes)
+        is_plain = kind == self.type and (has_int_sizes or text in self.iterators)
+        return text if is_plain else f"({kind}){parenthesised(text)}"
+
+    def _body(self, statement: StatementSource, values: Mapping[Variable, str]) -> list[str]:
+        node = statement.node
+        if isinstance(node, Variable):
+            assert node.initial is not None
+            target = self._moved_element(node, is_write=True) or self.hoisted[node]
+            return [f"{target} = {self._printer(values).text(node.initial, -1)};"]
+        assert isinstance(node, Evaluate)
+        try:
+            return self._updated(node, values) or self._edited(node, values)
+        except NotInText:
+            return [f"{self._printer(values, _targets(node)).text(node.expression)};"]
+
+    def _updated(self, node: Evaluate, values: Mapping[Variable, str]) -> list[str] | None:
+        """`a += b` where the new value has another place than the old one."""
+        change: Expression | None = None
+        match bare(node.expression):
+            case Assign(operator=operator, target=target, value=change) if operator != "=":
+                operator = operator.removesuffix("=")
+            case Unary(operator="x++" | "x--" | "++" | "--" as operator, operand=target):
+                operator = operator[-1]
+            case _:
+                return None
+        if all(self.places.of(self.name, bare(target), is_write=writes) is None for writes in (True, False)):
+            return None
+        printer = self._printer(values)
+        place = self._printer(values, {bare(target)}).text(target)
+        new = "1" if change is None else parenthesised(printer.text(change))
+        return [f"{place} = {printer.text(target)} {operator} {new};"]
+
+    def _edited(self, node: Evaluate, values: Mapping[Variable, str]) -> list[str]:
+        """The user's own text, with iterators and subscripts exchanged."""
+        text = self.source.text
+        end = end_of_statement(text.plain, node.span.start) if node.span.is_text else None
+        if end is None:
+            raise NotInText(text.file)
+        new_names = {**self.hoisted, **values}
+        targets = _targets(node)
+
+        def element(variable: Variable, texts: Sequence[str], tree: Reference | Subscript) -> str | None:
+            return self._folded_element(variable, texts, tree, is_write=tree in targets)
+
+        rewriter = Rewriter(
+            text,
+            lambda variable: new_names.get(variable) if variable not in self.storages else None,
+            element,
+        )
+        rewriter.visit(node)
+        lines = apply_edits(text.text, rewriter.found, node.span.start, end).split("\n")
+        rest = textwrap.dedent("\n".join(lines[1:])).split("\n") if len(lines) > 1 else []
+        return [lines[0].rstrip(), *(f"    {line.rstrip()}" for line in rest)]
+
+    def _folded_element(
+        self, variable: Variable, texts: Sequence[str], tree: Reference | Subscript, *, is_write: bool
+    ) -> str | None:
+        moved = self._moved_element(tree, is_write=is_write, stays=(variable, texts))
+        if moved is not None:
+            return moved
+        storage = self.storages.get(variable)
+        is_folded = any(
+            one.variable is variable
+            for name, one in self.arrays.items()
+            if name not in self.places.program.origins
+        )
+        assert storage is not None or not is_folded, f"{variable.name} is folded, but not for this statement"
+        if storage is not None and len(texts) == variable.rank:
+            if texts and not any(texts):
+                return storage.name
+            trees = subscripts_of(tree)
+            values = [formula_in_c(tree, self.known) for tree in trees]
+            if not storage.tile:
+                return storage.element(texts, trees, self.inner, values)
+            outer, known = zip(*self.tile[: storage.tile], strict=True)
+            factors = [*map(parenthesised, outer), *storage.factors(texts, trees)]
+            return storage.element_at(factors, self.inner, [*known, *values])
+        new = self.hoisted.get(variable)
+        if new is not None and variable.is_array and new != variable.name:
+            return new + "".join(f"[{text}]" for text in texts)
+        return None
+
+    def _moved_element(
+        self,
+        node: Expression | Variable,
+        *,
+        is_write: bool,
+        stays: tuple[Variable, Sequence[str]] | None = None,
+    ) -> str | None:
+        """What stands for an element or a variable whose values have other places; None if they stayed.
+
+        stays  its text where some of the values stayed
+        """
+        alternatives = self.places.of(self.name, node, is_write=is_write)
+        if alternatives is None:
+            return None
+        texts: list[str] = []
+        for one in alternatives:
+            if one.array is not None:
+                texts.append(self._place(one))
+            else:
+                assert stays is not None
+                variable, subscripts = stays
+                texts.append(variable.name + "".join(f"[{text}]" for text in subscripts))
+        text = texts[-1]
+        names = {name: parenthesised(value) for name, (value, _) in self._named_arguments().items()}
+        to_text = parameter_text(self.source.parameters)
+        names |= {name: to_text(name) for name in self.source.parameters}
+        for one, other in zip(reversed(alternatives[:-1]), reversed(texts[:-1]), strict=True):
+            assert one.when is not None
+            condition = condition_text(one.when, names)
+            text = f"({parenthesised(condition)} ? {other} : {text})"
+        return text
+
+    def _named_arguments(self) -> dict[str, tuple[str, Formula | None]]:
+        """The iterators by the names that formulas of cells know."""
+        names = iterator_names(self.places.program, len(self.arguments))
+        return dict(zip(names, self.arguments, strict=True))
+
+    def _place(self, one: Alternative) -> str:
+        assert one.array is not None
+        named = self._named_arguments()
+        to_text = parameter_text(self.source.parameters)
+        texts = {name: parenthesised(text) for name, (text, _) in named.items()}
+        values = {name: value for name, (_, value) in named.items() if value is not None}
+        factors: list[str] = []
+        formulas: list[Formula | None] = []
+        for entry in one.cell:
+            factors.append(parenthesised(formula_text(entry, lambda name: texts.get(name) or to_text(name))))
+            is_known = all(name in values for name in entry.names() & named.keys())
+            formulas.append(entry.replace_names(values) if is_known else None)
+        return self.arrays[one.array].element_at(factors, self.inner, formulas)
+
+    def _printer(
+        self, values: Mapping[Variable, str], targets: Collection[Expression] = ()
+    ) -> ExpressionPrinter:
+        def text(variable: Variable, texts: Sequence[str], tree: Reference | Subscript) -> str:
+            found = self._folded_element(variable, texts, tree, is_write=tree in targets)
+            if found is not None:
+                return found
+            if texts:
+                return variable.name + "".join(f"[{one}]" for one in texts)
+            return values.get(variable, self.hoisted.get(variable, variable.name))
+
+        return ExpressionPrinter(text)
+
+
+def _targets(node: Evaluate) -> set[Expression]:
+    """What a statement assigns to."""
+    found: set[Expression] = set()
+    inner = bare(node.expression)
+    while isinstance(inner, Assign):
+        found.add(bare(inner.target))
+        inner = bare(inner.value)
+    return found
+
+
+def _iterator(position: int) -> str:
+    """The name of an iterator in formulas of times; no parameter is called like that."""
+    return f"@{position}"
+
+
+def times_of(program: Program, statement: str, count: int) -> list[Formula | None]:
+    """The first coordinates of the time of a statement, in its iterators; None where one is not affine."""
+    assert program.schedule is not None
+    found: list[Formula | None] = []
+    for part in maps_of(program.schedule):
+        if count == 0 or part.get_tuple_name(isl.dim_type.in_) != statement:
+            continue
+        for k in range(count):
+            others = part.dim(isl.dim_type.out) - k - 1
+            one = part.project_out(isl.dim_type.out, k + 1, others).project_out(isl.dim_type.out, 0, k)
+            pieces = (piece for _, piece in one.as_pw_multi_aff().get_at(0).get_pieces())
+            fitting = [piece for piece in pieces if one.is_subset(isl.Map.from_aff(piece))]
+            is_affine = bool(fitting) and not fitting[0].dim(isl.dim_type.div)
+            found.append(_formula_of_iterators(fitting[0]) if is_affine else None)
+    return found
+
+
+def _formula_of_iterators(form: isl.Aff) -> Formula:
+    total = Formula.constant(0)
+    rest = form
+    for k in range(form.dim(isl.dim_type.in_)):
+        slope = form.get_coefficient_val(isl.dim_type.in_, k).to_python()
+        total += Formula.name(_iterator(k)) * slope
+        rest = rest.set_coefficient_val(isl.dim_type.in_, k, isl.Val(0))
+    return total + from_aff(rest)
