@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -51,7 +51,11 @@ def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[is
     reads = isl.UnionMap.empty(program.context.get_space())
     for name in arrays:
         reads = reads.union(program.accesses(writes=False, array=name))
-    return maps_of(coalesced(_last_writes(program, order, reads)))
+    mine = [
+        replace(one, accesses=tuple(access for access in one.accesses if access.array in arrays))
+        for one in program.statements
+    ]
+    return maps_of(coalesced(_last_writes(replace(program, statements=tuple(mine)), order, reads)))
 
 
 def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map] | None:

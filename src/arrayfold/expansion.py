@@ -69,7 +69,8 @@ def _may_move(program: Program, array: Array) -> bool:
 
 def _obstacle(program: Program, array: str) -> str | None:
     """Why the statements that write an array cannot have arrays of their own, if they cannot."""
-    if certain_flows(program, order_of(program), [array]) is None:
+    order = order_of(program)
+    if not order.is_total and certain_flows(program, order, [array]) is None:
         return "whose value is read depends on which of its parallel parts runs first"
     for statement in program.statements:
         mine = [access for access in statement.accesses if access.array == array]

@@ -150,6 +150,7 @@ class CSource:
     impure      a call that uses more than its arguments, in words
     may_alias   two arrays that might overlap
     has_tasks   OpenMP says more of the order than which loops are parallel
+    replaced    variables whose values all have other places than the text says
     """
 
     text: CText
@@ -163,6 +164,7 @@ class CSource:
     impure: str | None = None
     may_alias: tuple[str, str] | None = None
     has_tasks: bool = False
+    replaced: frozenset[Variable] = frozenset()
 
     @property
     def name(self) -> str:
@@ -184,7 +186,8 @@ class CSource:
         """The same with new arrays of the model, each for values of an old one; some old ones are gone."""
         new = {name: self.variables[origin] for name, origin in origins.items()}
         kept = {name: one for name, one in self.variables.items() if name not in gone}
-        return replace(self, variables={**kept, **new})
+        replaced = self.replaced | {self.variables[name] for name in gone}
+        return replace(self, variables={**kept, **new}, replaced=replaced)
 
 
 def assigned_variable(node: Expression | CStatement) -> Variable | None:

@@ -58,10 +58,14 @@ def generate_region(
     source: CSource,
     storages: Sequence[Storage],
     mappings: Sequence[FoldMapping],
+    replaced: Sequence[Variable],
     names: Names,
     style: Style = "fast",
 ) -> GeneratedRegion:
-    """The region in the program's order."""
+    """The region in the program's order.
+
+    replaced  variables that it does not use any more
+    """
     check_guards(program)
     _refuse_repeated_conditions(source)
     _check_conditions_survive(program, source, mappings)
@@ -85,7 +89,7 @@ def generate_region(
             return is_never_negative(formula - 1, program.context)
 
         loop_style = replace(loop_style, name=names.shared, is_positive=is_positive, strips=known.strip)
-    hoisted = _hoisted(source, storages, names)
+    hoisted = _hoisted(source, replaced, names)
     by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
     deepest = max((storage.tile for storage in storages), default=0)
     writer = StatementWriter(
@@ -213,15 +217,14 @@ def _is_set_again(source: CSource, variable: Variable, use: Reference) -> bool:
     )
 
 
-def _hoisted(source: CSource, storages: Sequence[Storage], names: Names) -> dict[Variable, str]:
+def _hoisted(source: CSource, replaced: Sequence[Variable], names: Names) -> dict[Variable, str]:
     """Variables that the region declares, with the names under which they are declared before the loops."""
-    folded = {storage.variable for storage in storages}
     accessed = set(source.variables.values())
     found: dict[Variable, str] = {}
     for node in source.region.nodes():
         if isinstance(node, Declare):
             for variable in node.variables:
-                if variable in accessed and variable not in folded:
+                if variable in accessed and variable not in replaced:
                     found[variable] = names.own_or_fresh(variable, source.region.function)
     return found
 

@@ -254,13 +254,15 @@ class StatementWriter:
         to_text = parameter_text(self.source.parameters)
         texts = {name: parenthesised(text) for name, (text, _) in named.items()}
         values = {name: value for name, (_, value) in named.items() if value is not None}
-        factors: list[str] = []
-        formulas: list[Formula | None] = []
-        for entry in one.cell:
-            factors.append(parenthesised(formula_text(entry, lambda name: texts.get(name) or to_text(name))))
-            is_known = all(name in values for name in entry.names() & named.keys())
-            formulas.append(entry.replace_names(values) if is_known else None)
-        return self.arrays[one.array].element_at(factors, self.inner, formulas)
+
+        def text(formula: Formula) -> str:
+            return formula_text(formula, lambda name: texts.get(name) or to_text(name))
+
+        def known(formula: Formula) -> Formula | None:
+            is_known = formula.names() & named.keys() <= values.keys()
+            return formula.replace_names(values) if is_known else None
+
+        return self.arrays[one.array].element_of_cell(one.cell, text, known, self.inner)
 
     def _printer(
         self, values: Mapping[Variable, str], targets: Collection[Expression] = ()

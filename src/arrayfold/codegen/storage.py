@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -126,6 +126,35 @@ class Storage:
                 for row, extent in zip(self.layout.rows, self.extents, strict=True)
             ]
         )
+
+    def element_of_cell(
+        self,
+        cell: Sequence[Formula],
+        text: Callable[[Formula], str],
+        known: Callable[[Formula], Formula | None],
+        inner: InnerLoop | None,
+    ) -> str:
+        """An element, given the coordinates of its cell as formulas.
+
+        text   of a formula, in C
+        known  the formula in the iterators of loops, if it is one there
+        """
+        rows: list[str] = []
+        for row, extent in zip(self.layout.rows, self.extents, strict=True):
+            if not isinstance(row, Row):
+                rows.append(row.text([parenthesised(text(entry)) for entry in cell], self.parameter))
+                continue
+            value = row.offset
+            for coefficient, entry in zip(row.coefficients, cell, strict=True):
+                value += coefficient * entry
+            whole = Row((Formula.constant(1),), Formula.constant(0), extent, row.wrap)
+            factors = [parenthesised(text(value))]
+            rows.append(
+                whole.text(factors, self.parameter)
+                if inner is None
+                else inner.coordinate(whole, factors, [known(value)], self.name, self.parameter, self.lanes)
+            )
+        return self.indexed(rows)
 
     def indexed(self, rows: Sequence[str]) -> str:
         """An element, given its coordinates."""

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Block, Declare, Expression, Reference, Subscript, Variable, array_access, walk
-from arrayfold.codegen.storage import Storage
 
 
 def is_own(source: CSource, variable: Variable) -> bool:
@@ -21,11 +20,10 @@ def is_own(source: CSource, variable: Variable) -> bool:
 
 
 def unused_variables(
-    source: CSource, storages: Sequence[Storage], iterators: Sequence[Variable]
+    source: CSource, folded: Collection[Variable], iterators: Sequence[Variable]
 ) -> list[str]:
     """Mentions of variables that may not be used any more, so that compilers do not complain."""
-    replaced = [storage.variable for storage in storages if not is_own(source, storage.variable)]
-    folded = {storage.variable for storage in storages}
+    replaced = [variable for variable in folded if not is_own(source, variable)]
     indexing = [
         node.variable
         for tree in _sizes_and_subscripts(source, folded)

@@ -103,7 +103,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
         else:
             layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
         extents = positive_extents(layout, program.context)
-        if list(source.variables.values()).count(variable) > 1 or buffer is not None:
+        if name in program.origins or buffer is not None or _is_of_several(source, variable):
             new_name = names.fresh(name)
         elif is_own(source, variable):
             new_name = names.own_or_fresh(variable, function)
@@ -128,12 +128,16 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     return storages
 
 
+def _is_of_several(source: CSource, variable: Variable) -> bool:
+    return list(source.variables.values()).count(variable) > 1
+
+
 # ---------------------------------------------------------------- a region
 
 
 def _refuse_other_configurations(source: CSource, storages: Sequence[Storage]) -> None:
     """Text that the preprocessor leaves out is not analysed, so it must not use what moves."""
-    names = {storage.variable.name for storage in storages}
+    names = {storage.variable.name for storage in storages} | {one.name for one in source.replaced}
     for span in source.skipped:
         shared = names & identifiers(source.text.text[span.start : span.end])
         if shared:
@@ -209,6 +213,7 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
 
 def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     by_variable = {storage.variable: storage for storage in storages}
+    replaced = list(by_variable)
 
     def element(variable: Variable, texts: Sequence[str], node: Reference | Subscript) -> str | None:
         storage = by_variable.get(variable)
@@ -222,10 +227,10 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
     edits = [
         *rewriter.found,
         *depend_edits(source, storages),
-        *_removals(source, storages, inside=True),
+        *_removals(source, replaced, inside=True),
     ]
     before = [
-        *unused_variables(source, storages, []),
+        *unused_variables(source, replaced, []),
         *_size_check(region, source),
         *(line for one in storages for line in one.declaration()),
     ]
@@ -241,10 +246,11 @@ def _new_loops(
     region: FoldedRegion, source: CSource, storages: Sequence[Storage], names: Names
 ) -> list[Edit]:
     mappings = [fold.mapping for fold in region.folds]
-    new = generate_region(region.program, source, storages, mappings, names, region.style)
+    replaced = _replaced_variables(region.program, source, zip(mappings, storages, strict=True))
+    new = generate_region(region.program, source, storages, mappings, replaced, names, region.style)
     shared = [storage for storage in storages if not storage.is_private]
     before = [
-        *unused_variables(source, _only_stored(region, source, storages), new.iterators),
+        *unused_variables(source, replaced, new.iterators),
         *_size_check(region, source),
         *(line for one in shared for line in one.declaration()),
         *new.declarations,
@@ -255,21 +261,22 @@ def _new_loops(
         everything = _block(source, [*before, *new.lines, *after])
         return [
             Edit(source.region.before, source.region.after, everything),
-            *_removals(source, storages, inside=False),
+            *_removals(source, replaced, inside=False),
         ]
     return [
         Edit(source.region.before, source.region.before, _block(source, before)),
         Edit(source.region.start, source.region.end, _block(source, new.lines)),
         Edit(source.region.after, source.region.after, _block(source, after)),
-        *_removals(source, storages, inside=False),
+        *_removals(source, replaced, inside=False),
     ]
 
 
-def _only_stored(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Storage]:
-    """Those that replace all of a variable; of an array with values in other places some may have stayed."""
-    folded = {fold.mapping.array for fold in region.folds}
-    stays = {variable for name, variable in source.variables.items() if name not in folded}
-    return [storage for storage in storages if storage.variable not in stays]
+def _replaced_variables(
+    program: Program, source: CSource, stored: Iterable[tuple[FoldMapping, Storage]]
+) -> list[Variable]:
+    """The variables that new loops do not use: folded ones, and those whose values all are elsewhere."""
+    folded = [storage.variable for mapping, storage in stored if mapping.array not in program.origins]
+    return [*dict.fromkeys([*folded, *sorted(source.replaced, key=lambda one: one.span.start)])]
 
 
 def _block(source: CSource, lines: Iterable[str]) -> str:
@@ -281,9 +288,9 @@ def _block(source: CSource, lines: Iterable[str]) -> str:
     return "".join((text if text.startswith("#") or not text else indent + text) + newline for text in lines)
 
 
-def _removals(source: CSource, storages: Sequence[Storage], *, inside: bool) -> list[Edit]:
+def _removals(source: CSource, replaced: Sequence[Variable], *, inside: bool) -> list[Edit]:
     """The declarations of the folded arrays go; `inside` says whether those in the region count, too."""
-    doomed = [storage.variable for storage in storages if is_own(source, storage.variable)]
+    doomed = [variable for variable in replaced if is_own(source, variable)]
     edits: list[Edit] = []
     for node in walk(source.region.function.body):
         if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):

@@ -1,0 +1,1 @@
+"""Several arrays in one memory: cell by cell, or whole arrays beside and after each other."""
