@@ -106,6 +106,14 @@ class LowerBound:
             return self.formula == size
         return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
 
+    def is_enough(self, size: Formula, *where: Mapping[str, int]) -> bool:
+        """Whether a size is the bound at some parameter values, as far as the formula of the bound says."""
+        if self.formula is None:
+            return False
+        if self.when is not None and any(self.when.is_disjoint(fix_parameters(one)) for one in where):
+            return False
+        return all(size.evaluate(one) == self.formula.evaluate(one) for one in where)
+
     def is_reached(self, mapping: FoldMapping, params: Mapping[str, int]) -> bool:
         """Whether a mapping has no more addresses than the bound; a table at its own parameter values."""
         if isinstance(mapping, TableMapping):

@@ -83,8 +83,13 @@ def _rounded(mapping: FoldMapping) -> FoldMapping:
     return mapping.with_powers_of_two() if isinstance(mapping, Mapping) else mapping
 
 
-def ask_all(conflicts: Conflicts, request: Request) -> Iterator[Candidate]:
-    """What every method for all sizes finds, in the order of the table, and then the searches of `auto`."""
+def ask_all(
+    conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool] = lambda _size: False
+) -> Iterator[Candidate]:
+    """What every method for all sizes finds, in the order of the table, and then the searches of `auto`.
+
+    is_enough  whether no mapping is smaller than that, so that nobody else needs to be asked
+    """
     from arrayfold.searches import SEARCHES
 
     best: Formula | None = None
@@ -94,6 +99,8 @@ def ask_all(conflicts: Conflicts, request: Request) -> Iterator[Candidate]:
         candidate = ask(method, conflicts, request)
         best = _smaller(best, candidate, request)
         yield candidate
+        if best is not None and is_enough(best):
+            return
     for search in SEARCHES:
         candidate = _smallest_proved("auto", partial(search, best=best), conflicts, request)
         best = _smaller(best, candidate, request)
@@ -107,7 +114,12 @@ def _smaller(best: Formula | None, candidate: Candidate, request: Request) -> Fo
     return min(sizes, key=request.rank)
 
 
-def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
+def choose(
+    method: str,
+    conflicts: Conflicts,
+    request: Request,
+    is_enough: Callable[[Formula], bool] = lambda _size: False,
+) -> Candidate:
     """The mapping to use: that of the named method, or for `auto` the smallest of those for all sizes.
 
     The first method of the table wins a tie, so an array that cannot shrink keeps the identity.
@@ -123,7 +135,7 @@ def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
     if smallest.mapping is not None:
         simple = [ask(name, conflicts, request) for name in _SIMPLE]
         return best_of([*simple, smallest], conflicts, request)
-    return best_of(list(ask_all(conflicts, request)), conflicts, request)
+    return best_of(list(ask_all(conflicts, request, is_enough)), conflicts, request)
 
 
 def best_of(candidates: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:

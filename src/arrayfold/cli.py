@@ -14,7 +14,7 @@ import islpy as isl
 import typer
 
 from arrayfold.cli_input import Input, takes_input
-from arrayfold.cli_output import FoldedOutput
+from arrayfold.cli_output import FoldedOutput, write_placement
 from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def _run() -> int:
     epilog="\b\nExamples:\n  arrayfold fold examples/harris.c -o harris.folded.c --run\n"
     "  arrayfold fold examples/blur.c --fuse -o blur.folded.c\n"
     "  arrayfold fold examples/blur-tiled.c --local 2 -o blur-tiled.folded.c\n"
+    "  arrayfold fold examples/heat-2d.c --mode reallocate --share cells -o heat.folded.c --run\n"
     "  arrayfold fold kernel.c -o out.c -- -I include -DN=1024\n"
     "  arrayfold fold examples/blur-interleaved.toml --param N=1024\n"
     '  arrayfold fold examples/jacobi-1d.toml --context "n >= 8" --json'
@@ -121,6 +122,22 @@ def fold(
         str,
         typer.Option(metavar="size|speed", help="The smallest mapping, or one up to twice as large."),
     ] = "size",
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="contract|reallocate", help="Keep arrays, or give every statement one of its own."
+        ),
+    ] = "contract",
+    share: Annotated[
+        str,
+        typer.Option(
+            metavar="none|arrays|offsets|cells|auto", help="How arrays share memory with each other."
+        ),
+    ] = "none",
+    placement: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.csv", help="Write sizes and times of arrays for other placement solvers."),
+    ] = None,
     local: Annotated[
         int,
         typer.Option(metavar="LOOPS", help="A buffer for each iteration of the first LOOPS loops.", min=0),
@@ -141,13 +158,15 @@ def fold(
     """Analyse, fold, prove, write the code, and print the table."""
     from arrayfold.fold import fold as fold_problem
     from arrayfold.fold import fold_all
+    from arrayfold.fold_shared import SHARES, fold_shared
     from arrayfold.fold_tiles import fold_in_tiles
     from arrayfold.report.data import fold_data
     from arrayfold.report.tables import fold_report
 
     if os.path.isdir(source.file):  # noqa: PTH112
-        one_file = (output, loops, run, sanitize, array, power_of_two, local, favor != "size", source.region)
-        if any(one_file):
+        defaults = (favor, mode, share) == ("size", "contract", "none")
+        one_file = (output, loops, run, sanitize, array, power_of_two, local, source.region, placement)
+        if any(one_file) or not defaults:
             raise InputError(
                 f"{source.file} is a directory, whose kernels are folded and listed",
                 hint="Options for one file, such as -o or --run, need one file.",
@@ -158,8 +177,17 @@ def fold(
         raise InputError("--local chooses the rows of buffers itself; leave out --power-of-two and --favor")
     if favor == "speed" and method != "auto":
         raise InputError(f"--favor speed chooses among all methods; leave out --method {method}")
+    is_shared = mode != "contract" or share != "none"
+    if mode not in ("contract", "reallocate"):
+        raise InputError(f"--mode {mode}: expected contract or reallocate")
+    if share not in SHARES:
+        raise InputError(f"--share {share}: expected one of {', '.join(SHARES)}")
+    if is_shared and (local or power_of_two or favor != "size"):
+        raise InputError("--mode and --share go without --local, --power-of-two and --favor")
+    if placement is not None and (share in ("cells", "auto") or local):
+        raise InputError("--placement is for whole arrays; leave out --local, --share cells and --share auto")
     limit = _start(budget)
-    problems = source.read_all(limit)
+    problems = source.read_all(limit, reallocated=(array or ()) if mode == "reallocate" else None)
     output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize, style, slack)
     output_to.check(problems)
     values = _values(param)
@@ -169,6 +197,10 @@ def fold(
         if local:
             return fold_in_tiles(
                 problem, local, params=sizes, arrays=names, method=method, budget=limit, progress=progress
+            )
+        if is_shared:
+            return fold_shared(
+                problem, share, params=sizes, arrays=names, method=method, budget=limit, progress=progress
             )
         wanted = cast(Literal["size", "speed"], favor)
         return fold_problem(
@@ -182,7 +214,10 @@ def fold(
             progress=progress,
         )
 
-    results = fold_all(problems, folding, params=values, arrays=array or [])
+    chosen = (array or []) if mode == "contract" else []
+    results = fold_all(problems, folding, params=values, arrays=chosen)
+    if placement is not None:
+        write_placement(placement, results, values, force=force)
     reports = output_to.deliver(results, values)
     if output != "-":
         _print(as_json, lambda: fold_data(results, reports), lambda: fold_report(results, reports))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,12 +52,19 @@ class Input:
             *(self.temporary, self.no_alias),
         )
 
-    def read_all(self, budget: Budget | None = None) -> list[Problem]:
-        """Every problem of the file, or the one that --region names."""
-        from arrayfold.frontends import read_all
+    def read_all(
+        self, budget: Budget | None = None, *, reallocated: Sequence[str] | None = None
+    ) -> list[Problem]:
+        """Every problem of the file, or the one that --region names.
+
+        reallocated  arrays whose values get places of their own before the order changes, none for all that
+                     can; without it arrays stay
+        """
+        from arrayfold.frontends import read, read_all
 
         if self.region is not None:
-            return [self.read(budget)]
+            problem = read(self.file, region=self.region, arguments=self.arguments)
+            return [self._prepared(problem, budget, reallocated)]
         problems = read_all(self.file, arguments=self.arguments)
         if len(problems) > 1 and (self.temporary or self.live_out or self.schedule):
             names = ", ".join(problem.name for problem in problems)
@@ -65,9 +72,11 @@ class Input:
                 f"{self.file} has {len(problems)} regions: {names}",
                 hint="--temporary, --live-out and --schedule speak of one of them: add --region NAME.",
             )
-        return [self._prepared(problem, budget) for problem in problems]
+        return [self._prepared(problem, budget, reallocated) for problem in problems]
 
-    def _prepared(self, problem: Problem, budget: Budget | None) -> Problem:
+    def _prepared(
+        self, problem: Problem, budget: Budget | None, reallocated: Sequence[str] | None = None
+    ) -> Problem:
         from arrayfold.frontends import apply_options
         from arrayfold.program import Program
 
@@ -76,7 +85,10 @@ class Input:
         )
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
-        if self.schedule is not None or self.fuse or self.tile or self.parallel:
+        has_order = self.schedule is not None or self.fuse or bool(self.tile) or self.parallel
+        if reallocated is not None:
+            problem = _reallocated(problem, reallocated, is_free=has_order)
+        if has_order:
             problem = self._reordered(problem, budget)
         if self.order is None:
             return problem
@@ -98,6 +110,17 @@ class Input:
             parallel=self.parallel,
             budget=budget,
         )
+
+
+def _reallocated(problem: Problem, arrays: Sequence[str], *, is_free: bool) -> Problem:
+    """Every statement with its own array; for another order also what is no temporary, if it can be."""
+    from arrayfold.program import Program
+    from arrayfold.reallocation import reallocate
+
+    if not isinstance(problem, Program):
+        raise InputError("reallocation needs a program, but the file gives conflicts")
+    chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
+    return reallocate(problem, chosen, everything=is_free)
 
 
 def _make_input(

@@ -17,6 +17,30 @@ if TYPE_CHECKING:
     from arrayfold.runner import RunReport
 
 
+def write_placement(
+    file: str, results: Sequence[FoldResult], params: Mapping[str, int], *, force: bool
+) -> None:
+    """Write when arrays are in use and how large they are, for other solvers."""
+    from arrayfold.program import Program
+    from arrayfold.sharing.exchange import placement_problem
+
+    if len(results) != 1:
+        raise InputError("--placement speaks of one region: add --region NAME")
+    (result,) = results
+    assert isinstance(result.problem, Program)
+    if Path(file).exists() and not force:
+        raise InputError(f"{file} exists", hint="Say --force to overwrite it.")
+    missing = [name for name in result.problem.parameters if name not in params]
+    if missing:
+        raise InputError(f"--placement needs numbers: say --param {missing[0]}=64")
+    sizes = {array.name: array.size.at(params) for array in result.arrays}
+    text = placement_problem(result.problem, sizes, params)
+    try:
+        Path(file).write_text(text)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror}") from None
+
+
 @dataclass(frozen=True)
 class FoldedOutput:
     """What to do with the code once the arrays are folded."""

@@ -15,7 +15,8 @@ import islpy as isl
 
 from arrayfold._isl import coalesced, fresh_names, maps_of, sets_of
 from arrayfold.dataflow import certain_flows
-from arrayfold.errors import InputError, MethodNotApplicable
+from arrayfold.errors import MethodNotApplicable
+from arrayfold.formula_isl import box_size
 from arrayfold.order import order_of
 from arrayfold.program import Access, Array, Moved, Program, Statement
 
@@ -28,32 +29,13 @@ def expand(program: Program, arrays: Sequence[str]) -> Program:
     temporaries, a statement whose values are needed after the program goes on to write the old array.
     """
     for name in arrays:
-        reason = _obstacle(program, name)
+        reason = find_obstacle(program, name)
         if reason is not None:
             raise MethodNotApplicable(f"{name} cannot be expanded: {reason}")
     return _expanded_program(program, arrays)
 
 
-def reallocate(program: Program, arrays: Sequence[str] = (), *, scalars: bool = False) -> Program:
-    """The program with as many values as possible in arrays of their statements.
-
-    arrays   only these, and an error where one cannot be expanded
-    scalars  variables that only the program uses count as arrays of one cell
-    """
-    for name in arrays:
-        program.array(name)
-        reason = _obstacle(program, name)
-        if reason is not None:
-            raise InputError(f"the values of {name} cannot have other places: {reason}")
-    chosen = list(arrays) or [
-        array.name
-        for array in program.arrays
-        if (array.rank or scalars) and _may_move(program, array) and _obstacle(program, array.name) is None
-    ]
-    return _expanded_program(program, chosen)
-
-
-def _may_move(program: Program, array: Array) -> bool:
+def may_move(program: Program, array: Array) -> bool:
     """Whether values of an array may live elsewhere: nothing else looks at them inside the program."""
     source = program.source
     if source is None:
@@ -67,7 +49,7 @@ def _may_move(program: Program, array: Array) -> bool:
     return True
 
 
-def _obstacle(program: Program, array: str) -> str | None:
+def find_obstacle(program: Program, array: str) -> str | None:
     """Why the statements that write an array cannot have arrays of their own, if they cannot."""
     order = order_of(program)
     if not order.is_total and certain_flows(program, order, [array]) is None:
@@ -146,6 +128,10 @@ def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
             _union(program, _written(program, names)),
         ),
         origins={**program.origins, **origins},
+        replaced={
+            **program.replaced,
+            **{one.name: box_size(one.cells, program.context) for one in program.arrays if one.name in gone},
+        },
         source=None if program.source is None else program.source.with_arrays(origins, gone),
     )
 

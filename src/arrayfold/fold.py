@@ -19,6 +19,7 @@ from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import STRIP, InnermostLoops, Lowered, hindrance, lower
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
+from arrayfold.footprint import Block, Footprint
 from arrayfold.formula import Formula
 from arrayfold.guards import with_guard_reads
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
@@ -37,8 +38,9 @@ DEFAULT_SECONDS = 60.0
 class FoldedArray:
     """One array, its mapping, the proof, and the lower bound beside it.
 
-    was  cells that it replaces, where these are not its own: zero for the buffer of a tile beside what tiles
-         leave to each other
+    was      cells that it replaces, where these are not its own; zero beside another one that replaces them
+    what     what it is for, where it replaces no array alone, such as a tile
+    members  the mappings of the arrays that it holds, where these are several
     """
 
     name: str
@@ -51,6 +53,8 @@ class FoldedArray:
     params: Mapping[str, int]
     cases: tuple[Case, ...] = ()
     was: Formula | None = None
+    what: str | None = None
+    members: tuple[ModularMapping, ...] = ()
 
     @property
     def size(self) -> Formula:
@@ -97,7 +101,7 @@ class FoldedArray:
     @property
     def _instead(self) -> str:
         """What the cells replace, in words."""
-        return "for a tile" if self.was == Formula.constant(0) else f"instead of {self.original_size}"
+        return f"instead of {self.original_size}" if self.what is None else f"for {self.what}"
 
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
@@ -107,13 +111,17 @@ class FoldedArray:
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """The folded arrays of a problem, and why the others were kept."""
+    """The folded arrays of a problem, and why the others were kept.
+
+    footprint  of all arrays together, where that was asked for
+    """
 
     problem: Problem
     arrays: tuple[FoldedArray, ...]
     kept: Mapping[str, str]
     params: Mapping[str, int]
     live_in: frozenset[str] = frozenset()
+    footprint: Footprint | None = None
 
     def to_c(
         self,
@@ -141,21 +149,28 @@ class FoldResult:
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
+        placed = {name for block in self._blocks for name in block.offsets}
         shrinking = [
             array
             for array in self.arrays
-            if array.shrinks or array.was is not None or array.name in program.origins
+            if array.shrinks or array.was is not None or array.name in program.origins or array.name in placed
         ]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
             conflicts = {array.name: array.conflicts for array in shrinking}
             order = CodeOrder.of(program, program.source)
+            # In a block there is room for the cells of the mapping, and for no more.
+            slack = 0 if self._blocks else slack
             forms = lower(program, order, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)
         )
-        return FoldedRegion(program, folds, loops, style)
+        return FoldedRegion(program, folds, loops, style, self._blocks)
+
+    @property
+    def _blocks(self) -> tuple[Block, ...]:
+        return () if self.footprint is None else self.footprint.blocks
 
     def __getitem__(self, name: str) -> FoldedArray:
         for array in self.arrays:
@@ -345,16 +360,23 @@ def fold_one(
     progress(f"{name}: conflicts")
     conflicts = analysis.conflicts(name, budget)
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
+    bound: LowerBound | None = None
+    if method == "auto":
+        progress(f"{name}: lower bound")
+        bound = find_lower_bound(conflicts, budget, params)
     progress(f"{name}: mappings")
     program = analysis.problem
     if favor == "speed" and method == "auto" and isinstance(program, Program) and program.source is not None:
         best = _fastest(program, program.source, conflicts, request)
-    else:
+    elif bound is None or power_of_two:
         best = choose(method, conflicts, request)
-    progress(f"{name}: lower bound")
+    else:
+        best = choose(method, conflicts, request, _at_the_bound(bound, request))
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
-    bound = bound_beside(best.mapping, conflicts, params, budget)
+    if bound is None:
+        progress(f"{name}: lower bound")
+        bound = bound_beside(best.mapping, conflicts, params, budget)
     cases: tuple[Case, ...] = ()
     if method == "auto" and not power_of_two:
         progress(f"{name}: cases")
@@ -363,6 +385,10 @@ def fold_one(
     return FoldedArray(
         name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
+
+
+def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bool]:
+    return lambda size: bound.is_enough(size, request.sizes, request.far)
 
 
 def _fastest(program: Program, source: CSource, conflicts: Conflicts, request: Request) -> Candidate:

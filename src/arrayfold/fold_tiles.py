@@ -110,8 +110,11 @@ def _folded(
         mapping, proof = _smallest(conflicts, buffer.dimensions, request)
         bound = LowerBound(None, None, (), False, None)
         seconds = time.perf_counter() - start
-        was = buffer.size if buffer.border is None else Formula.constant(0)
-        one = FoldedArray(buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was)
+        is_all = buffer.border is None
+        was, what = (buffer.size, None) if is_all else (Formula.constant(0), "a tile")
+        one = FoldedArray(
+            buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was, what
+        )
         folded.append(one)
     for name in (*borders, *others):
         one = fold_one(analysis, name, params, method, budget, progress)

@@ -103,7 +103,7 @@ class Formula:
     @staticmethod
     def extreme(kind: Literal["max", "min"], arguments: Iterable[Formula]) -> Formula:
         """`max` or `min` of formulas; numbers are merged, one argument stays itself."""
-        distinct = sorted(set(arguments), key=str)
+        distinct = sorted({inner for one in arguments for inner in _arguments(one, kind)}, key=str)
         numbers = [f for f in distinct if f.is_constant]
         others = [f for f in distinct if not f.is_constant]
         if numbers:
@@ -230,6 +230,26 @@ class Formula:
                 rest += coefficient * product
         return rest + whole
 
+    def rest(self, divisor: Formula) -> Formula:
+        """What is left once multiples of a polynomial are taken away, by long division.
+
+        >>> n = Formula.name("N")
+        >>> (n * n * 2).rest(n * n + n), n.rest(n + 1), (n + 3).rest(Formula.constant(2))
+        (-2*N, -1, N + 3)
+        """
+        if not (self.is_polynomial and divisor.is_polynomial) or divisor.is_constant:
+            return self
+        leading, factor = divisor.terms[0]
+        rest = self
+        while True:
+            for monomial, coefficient in rest.terms:
+                quotient, ratio = _quotient(monomial, leading), coefficient / factor
+                if quotient is not None and ratio.denominator == 1:
+                    rest -= divisor * Formula(((quotient, ratio),))
+                    break
+            else:
+                return rest
+
     def at(self, values: Mapping[str, int]) -> int:
         """The value at these parameters, which must be a whole number."""
         value = self.evaluate(values)
@@ -321,6 +341,24 @@ def _multiply(left: Monomial, right: Monomial) -> Monomial:
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
     return tuple(sorted(powers.items(), key=lambda item: str(item[0])))
+
+
+def _arguments(formula: Formula, kind: str) -> tuple[Formula, ...]:
+    """The arguments of a formula that is a maximum or minimum itself; otherwise the formula."""
+    atom = formula.terms[0][0][0][0] if formula.is_atom and not formula.is_constant else None
+    return atom.arguments if isinstance(atom, Extreme) and atom.kind == kind else (formula,)
+
+
+def _quotient(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    """What to multiply a product by to get another, if there is such a product."""
+    powers = dict(monomial)
+    for atom, power in divisor:
+        powers[atom] = powers.get(atom, 0) - power
+    if any(power < 0 for power in powers.values()):
+        return None
+    return tuple(
+        (atom, power) for atom, power in sorted(powers.items(), key=lambda item: str(item[0])) if power
+    )
 
 
 def _print_term(monomial: Monomial, coefficient: Fraction) -> str:

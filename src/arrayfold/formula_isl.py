@@ -164,6 +164,11 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
     return fit(values.dim_max(0).union_max(nothing).add_constant_val(isl.Val(1)), context, "max")
 
 
+def box_size(cells: isl.Set, context: isl.Set) -> Formula:
+    """Cells in the smallest box around a set, at sizes of a context."""
+    return Formula.product(length for _, length in extents(cells.intersect_params(context), context))
+
+
 def extents(cells: isl.Set, context: isl.Set) -> list[tuple[Formula, Formula]]:
     """Lower end and length of the box that a set spans, dimension by dimension.
 

@@ -99,6 +99,19 @@ class Mapping:
             shift, stride = shift + offset * stride, stride * modulus
         return Mapping.of(self.array, self.dimensions, [columns], [stride], [shift])
 
+    def reduced(self) -> Mapping:
+        """The same addresses with simpler coefficients: multiples of the modulus are left out.
+
+        >>> from arrayfold.formula_text import read_formula as f
+        >>> print(Mapping.of("A", ("t", "i"), ((f("2*N^2"), f("N")),), (f("N^2 + N"),)).reduced())
+        A[t, i] -> [((-2*N)*t + N*i) mod (N^2 + N)]
+        """
+        rows = zip(self.matrix, self.offset, self.moduli, strict=True)
+        found = [
+            ([entry.rest(modulus) for entry in row], offset.rest(modulus)) for row, offset, modulus in rows
+        ]
+        return replace(self, matrix=tuple(tuple(row) for row, _ in found), offset=tuple(o for _, o in found))
+
     def with_powers_of_two(self) -> Mapping:
         """The same rows, constant moduli rounded up to powers of two; others stay as they are."""
         moduli = (

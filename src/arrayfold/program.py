@@ -121,6 +121,7 @@ class Program:
     buffers         arrays whose values never leave a tile
     moved           where cells are that the text of the program calls otherwise, None if it calls all by name
     origins         array that the text does not know -> the array whose values it holds
+    replaced        array of the text that is gone -> how many cells it had
     """
 
     name: str
@@ -141,6 +142,7 @@ class Program:
     buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
     moved: Moved | None = None
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
 
     @property
     def parameters(self) -> tuple[str, ...]:

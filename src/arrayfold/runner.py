@@ -116,12 +116,24 @@ def run_both(
 def _bytes(
     result: FoldResult, source: CSource, sizes: Mapping[str, int], region: FoldedRegion | None
 ) -> tuple[int, int]:
-    before = after = 0
-    written = {} if region is None else {fold.mapping.array: fold.mapping.size for fold in region.folds}
+    """Bytes of the arrays before and after."""
+    program = result.problem
+    assert isinstance(program, Program)
+    width = {array.name: max(1, source.variables[array.name].element.bits // 8) for array in result}
+    # Arrays of the text that are gone have elements as wide as those of the arrays that hold their values.
+    holders = {old: new for new, old in program.origins.items()}
+    gone = {old: width[holders[old] if old in holders else result.arrays[0].name] for old in program.replaced}
+    before = sum(gone[old] * max(0, size.at(sizes)) for old, size in program.replaced.items())
     for array in result:
-        width = max(1, source.variables[array.name].element.bits // 8)
-        before += width * max(0, array.original_size.at(sizes))
-        after += width * max(0, written.get(array.name, array.size).at(sizes))
+        if array.name not in program.origins:
+            before += width[array.name] * max(0, array.original_size.at(sizes))
+    written = {} if region is None else {fold.mapping.array: fold.mapping.size for fold in region.folds}
+    blocks = () if result.footprint is None else result.footprint.blocks
+    placed = {name for block in blocks for name in block.offsets}
+    after = sum(width[next(iter(block.offsets))] * max(0, block.size.at(sizes)) for block in blocks)
+    for array in result:
+        if array.name not in placed:
+            after += width[array.name] * max(0, written.get(array.name, array.size).at(sizes))
     return before, after
 
 

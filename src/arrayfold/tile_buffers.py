@@ -19,8 +19,7 @@ from arrayfold._isl import coalesced, first_images, fresh_names, maps_by_domain,
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.dataflow import find_flows
 from arrayfold.errors import InputError
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import extents
+from arrayfold.formula_isl import box_size
 from arrayfold.loops import loop_dimensions
 from arrayfold.order import order_of
 from arrayfold.program import Access, Array, Program, Statement, TileBuffer
@@ -79,8 +78,7 @@ def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
     schedule = isl.UnionMap.empty(program.context.get_space())
     for time in placed:
         schedule = schedule.union(isl.UnionMap.from_map(_padded(time, depth)))
-    box = extents(array.cells.intersect_params(program.context), program.context)
-    size = Formula.product(length for _, length in box)
+    size = box_size(array.cells, program.context)
     buffer = TileBuffer(local, name, band.tile, shared if shared in present else None, size)
     chosen = program.temporaries
     if chosen is not None:

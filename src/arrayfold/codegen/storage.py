@@ -18,6 +18,20 @@ STACK_BYTES = 16 * 1024
 _LINE = 64
 
 
+@dataclass(frozen=True)
+class Share:
+    """A part of memory that several arrays share.
+
+    is_first, is_last  among its arrays, in the order in which they are declared
+    """
+
+    block: str
+    size: Formula
+    offset: Formula
+    is_first: bool
+    is_last: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Storage:
     """A folded array in C.
@@ -29,6 +43,7 @@ class Storage:
     block         if it is to begin with a line of the cache, the name of what malloc returns
     tile          coordinates of the tile that come before the subscripts in the layout of a buffer
     is_private    every thread has its own, declared in a parallel loop
+    share         the memory that it is a part of, if it has none of its own
     """
 
     variable: Variable
@@ -42,10 +57,13 @@ class Storage:
     block: str | None = None
     tile: int = 0
     is_private: bool = False
+    share: Share | None = None
 
     @property
     def is_on_heap(self) -> bool:
         """Whether it is allocated: sizes that only the run knows, or large ones."""
+        if self.share is not None:
+            return True
         if not self.may_allocate:
             return False
         size = Formula.product(self.extents)
@@ -57,7 +75,7 @@ class Storage:
     def lanes(self) -> int | None:
         """How many elements a line of the cache holds, if the array begins with a line."""
         bits = self.variable.element.bits
-        is_aligned = self.block is not None and self.is_on_heap and len(self.extents) == 1
+        is_aligned = self.block is not None and self.is_on_heap and len(self.extents) == 1 and not self.share
         return 8 * _LINE // bits if is_aligned and bits and 8 * _LINE % bits == 0 else None
 
     def declaration(self) -> list[str]:
@@ -71,6 +89,10 @@ class Storage:
             return [*lines, f"{element} {self.name}{brackets};"]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
+        if self.share is not None:
+            offset = parenthesised(formula_text(self.share.offset, self.parameter))
+            block = self._shared_block(element) if self.share.is_first else []
+            return [*block, *lines, f"{element} {target} = (void *)({self.share.block} + {offset});"]
         skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
         if self.lanes is None:
             return [
@@ -89,8 +111,16 @@ class Storage:
 
     def release(self) -> list[str]:
         """The lines that end it."""
+        if self.share is not None:
+            return [f"free({self.share.block});"] if self.share.is_last else []
         block = self.name if self.lanes is None else self.block
         return [f"free({block});"] if self.is_on_heap else []
+
+    def _shared_block(self, element: str) -> list[str]:
+        assert self.share is not None
+        size = formula_text(Formula.extreme("max", [self.share.size, Formula.constant(1)]), self.parameter)
+        name = self.share.block
+        return [f"{element} *{name} = malloc(sizeof({element}[{size}]));", f"if (!{name})", "  abort();"]
 
     def element(
         self,

@@ -23,9 +23,10 @@ from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, names_in
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
-from arrayfold.codegen.storage import Storage, parameter_text, positive_extents
+from arrayfold.codegen.storage import Share, Storage, parameter_text, positive_extents
 from arrayfold.codegen.unused import is_own, unused_variables
 from arrayfold.errors import ArrayfoldError, InputError
+from arrayfold.footprint import Block
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.program import Program
 
@@ -46,12 +47,14 @@ class FoldedRegion:
     loops  "keep" leaves the loops as they are written, "generate" writes them anew from the schedule;
            None keeps them where the order is the one as written, and nothing is gained by new ones
     style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
+    blocks memory that arrays share
     """
 
     program: Program
     folds: tuple[StorageFold, ...]
     loops: str | None = None
     style: Style = "fast"
+    blocks: tuple[Block, ...] = ()
 
 
 def write_c(regions: Sequence[FoldedRegion]) -> bytes:
@@ -86,6 +89,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     )
     may_allocate = not names_in(function).keys() & {"malloc", "free", "abort"}
     storages: list[Storage] = []
+    blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     for fold in region.folds:
         name = fold.mapping.array
         variable = source.variables[name]
@@ -123,9 +127,31 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 names.shared(f"{new_name}_block") if region.style == "fast" else None,
                 0 if buffer is None else buffer.dimensions,
                 buffer is not None and any(d < buffer.dimensions for d in program.parallel),
+                blocks.get(name),
             )
         )
     return storages
+
+
+def _block_storages(
+    region: FoldedRegion, source: CSource, names: Names, *, may_allocate: bool
+) -> dict[str, Share]:
+    """array -> its part of a block; the first one of each declares it."""
+    found: dict[str, Share] = {}
+    for block in region.blocks:
+        if not may_allocate:
+            raise InputError(
+                f"malloc is no function in {source.region.function.name}, which needs it to share memory",
+                source.text.place(source.region.before),
+                "Give that variable another name, or leave out --share.",
+            )
+        name = names.fresh(block.name)
+        order = [fold.mapping.array for fold in region.folds if fold.mapping.array in block.offsets]
+        for array in order:
+            found[array] = Share(
+                name, block.size, block.offsets[array], array == order[0], array == order[-1]
+            )
+    return found
 
 
 def _is_of_several(source: CSource, variable: Variable) -> bool:

@@ -11,6 +11,7 @@ from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.footprint import Footprint
 from arrayfold.formula import Formula
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.methods import METHODS
@@ -28,6 +29,9 @@ def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> 
         region = {"region": result.problem.name} if len(results) > 1 else {}
         arrays += [{**_folded(array), **region} for array in result.arrays]
     data: dict[str, Any] = {"arrays": arrays}
+    footprints = [result.footprint for result in results if result.footprint is not None]
+    if footprints:
+        data["total"] = [_footprint(one) for one in footprints]
     if any(isinstance(result.problem, Program) and result.problem.source for result in results):
         data["kept"] = [
             {"name": name, "reason": reason} for result in results for name, reason in result.kept.items()
@@ -49,6 +53,33 @@ def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> 
     return data
 
 
+def _footprint(footprint: Footprint) -> dict[str, Any]:
+    bound = footprint.bound
+    data: dict[str, Any] = {
+        "size": str(footprint.after),
+        "original_size": str(footprint.before),
+        "lower_bound": None if bound is None else _formula(bound.formula),
+        "optimal": footprint.is_least,
+        "blocks": [
+            {
+                "name": block.name,
+                "size": str(block.size),
+                "offsets": {name: str(offset) for name, offset in block.offsets.items()},
+            }
+            for block in footprint.blocks
+        ],
+    }
+    if footprint.is_sized and footprint.params:
+        params = footprint.params
+        data["at"] = {
+            **params,
+            "size": footprint.after.at(params),
+            "original_size": footprint.before.at(params),
+            "lower_bound": None if bound is None else bound.at(params),
+        }
+    return data
+
+
 def _folded(array: FoldedArray) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": array.name,
@@ -62,6 +93,8 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
         "seconds": round(array.seconds, 6),
         "cases": [_case(case, array) for case in array.cases],
     }
+    if array.members:
+        data["members"] = [{"name": one.array, **_mapping(one)} for one in array.members]
     if array.lower_bound.when is not None:
         data["lower_bound_when"] = str(array.lower_bound.when)
     if isinstance(array.mapping, TableMapping) and array.lower_bound.clique is not None:

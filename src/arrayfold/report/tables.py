@@ -13,6 +13,7 @@ from arrayfold.check import Checked
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.footprint import Footprint
 from arrayfold.formula import Formula
 from arrayfold.mapping import TableMapping
 from arrayfold.occupancy import shortest_occupancy_vector
@@ -42,7 +43,40 @@ def _fold_parts(result: FoldResult) -> list[RenderableType]:
         parts.append(_fold_table(result))
     else:
         parts.append(Text("There is no temporary array to fold; name one with --temporary."))
+    parts += [Text(line) for line in _members(result)]
+    if result.footprint is not None and len(result.arrays) > 0:
+        parts += [Text(line, style="bold") for line in _footprint_lines(result.footprint)]
     return [*parts, *(Text(note) for note in _notes(result))]
+
+
+def _members(result: FoldResult) -> list[str]:
+    """Where arrays are that share memory."""
+    lines = [
+        f"{array.name} holds {', '.join(map(str, array.members))}" for array in result.arrays if array.members
+    ]
+    for block in result.footprint.blocks if result.footprint is not None else ():
+        places = ", ".join(
+            name if offset == Formula.constant(0) else f"{name} from {offset} on"
+            for name, offset in block.offsets.items()
+        )
+        lines.append(f"{block.name} of {_cells(block.size)} holds {places}")
+    return lines
+
+
+def _footprint_lines(footprint: Footprint) -> list[str]:
+    """What all arrays need together."""
+    params = footprint.params if footprint.is_sized else None
+
+    def cells(size: Formula) -> str:
+        return _cells(size) if params is None or size.is_constant else f"{_cells(size)} = {size.at(params):,}"
+
+    least = ""
+    if footprint.bound is not None:
+        least = f"; at least {_bound_text(footprint.bound, params)} are live at one moment"
+    if footprint.is_least:
+        least = ", no memory for these values is smaller"
+    lines = [f"in all: {cells(footprint.after)} instead of {cells(footprint.before)}{least}"]
+    return [*lines, *(f"note: {remark}" for remark in footprint.remarks)]
 
 
 def _fold_table(result: FoldResult) -> Table:
@@ -52,7 +86,7 @@ def _fold_table(result: FoldResult) -> Table:
             array.name,
             Text(str(array.mapping)),
             _with_value(array.size, array),
-            "(a tile)" if array.was == Formula.constant(0) else _with_value(array.original_size, array),
+            _with_value(array.original_size, array) if array.what is None else f"({array.what})",
             _bound_text(array.lower_bound, array.params if array.is_sized else None),
             _verdict(array),
             array.method,

@@ -15,7 +15,7 @@ import islpy as isl
 
 from arrayfold._isl import coalesced, fresh_names, maps_of
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import from_aff
+from arrayfold.formula_isl import box_size, from_aff
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Access, Array, Moved, Program, Statement
 
@@ -24,12 +24,14 @@ from arrayfold.program import Access, Array, Moved, Program, Statement
 class Embedding:
     """Where the cells of arrays are in one array for all of them.
 
-    name    of the common array
-    places  array -> { A[x] -> U[c] }
+    name     of the common array
+    places   array -> { A[x] -> U[c] }
+    numbers  how many arrays have cells at the same coordinates and are told apart by a number
     """
 
     name: str
     places: Mapping[str, isl.Map]
+    numbers: int = 1
 
     def of_member(self, mapping: StorageMapping, array: Array) -> StorageMapping:
         """The mapping of the common array as one of a member."""
@@ -60,8 +62,9 @@ def merge(
     coordinates = _padded(program, {one: _coordinates(program, one) for one in arrays})
     numbers = _numbers(program, arrays, coordinates)
     subscripts = max(_subscripts(program, one) for one in arrays)
-    embedding = Embedding(name, _told_apart(coordinates, numbers, name, subscripts, one_number=one_number))
-    return _merged(program, arrays, embedding), embedding
+    places = _told_apart(coordinates, numbers, name, subscripts, one_number=one_number)
+    embedding = Embedding(name, places, max(numbers.values()) + 1)
+    return merged(program, arrays, embedding), embedding
 
 
 # ---------------------------------------------------------------- coordinates
@@ -205,7 +208,8 @@ def _told_apart(
 # ---------------------------------------------------------------- the program
 
 
-def _merged(program: Program, arrays: Sequence[str], embedding: Embedding) -> Program:
+def merged(program: Program, arrays: Sequence[str], embedding: Embedding) -> Program:
+    """The program in which these arrays are parts of one, at given places."""
     name, places = embedding.name, embedding.places
     cells = coalesced(_union([places[one].range() for one in arrays]))
     union = Array(name, tuple(fresh_names("c", cells.dim(isl.dim_type.set), program.parameters)), cells)
@@ -229,6 +233,14 @@ def _merged(program: Program, arrays: Sequence[str], embedding: Embedding) -> Pr
             _moved_accesses(program, embedding, writes=True),
         ),
         origins={**{one: old for one, old in program.origins.items() if one not in arrays}, name: name},
+        replaced={
+            **program.replaced,
+            **{
+                one: box_size(program.array(one).cells, program.context)
+                for one in arrays
+                if one not in program.origins
+            },
+        },
         source=source,
     )
 

@@ -1,0 +1,329 @@
+"""Folds of several arrays into one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import islpy as isl
+
+from arrayfold._budget import Budget
+from arrayfold._isl import fresh_names, large_parameters
+from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.errors import ArrayfoldError, InputError
+from arrayfold.fold import (
+    DEFAULT_SECONDS,
+    Analysis,
+    FoldedArray,
+    FoldResult,
+    Progress,
+    checked_params,
+    chosen_arrays,
+    fold_one,
+)
+from arrayfold.footprint import Block, Footprint, is_at_most, largest
+from arrayfold.formula import Formula
+from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.program import Problem, Program
+from arrayfold.sharing.interference import Interference, find_interference
+from arrayfold.sharing.merge import Embedding, merge
+from arrayfold.sharing.placement import Placement, buffers_for, heaviest_clique, offsets_for
+from arrayfold.verify import Proof, verify
+
+Share: TypeAlias = Literal["none", "arrays", "offsets", "cells", "auto"]
+SHARES: tuple[Share, ...] = get_args(Share)
+
+_MOST_NUMBERS = 4
+_SHARE_FOR_BOUND = 0.3
+_Places: TypeAlias = Callable[[Interference, Sequence[int]], Placement]
+
+
+def fold_shared(
+    problem: Problem,
+    share: Share = "auto",
+    *,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | None = None,
+    progress: Progress = lambda _: None,
+) -> FoldResult:
+    """Fold the temporaries of a program into as little memory in all as can be.
+
+    share  "arrays": arrays that are never in use together have one buffer
+           "offsets": they lie in one block, where they find room
+           "cells": cells of different arrays share addresses, by rows M x + o with an offset for each
+           "auto": the smallest of these; "none": every array for itself
+    """
+    if not isinstance(problem, Program):
+        raise InputError("sharing needs a program, but the file gives conflicts")
+    if share not in SHARES:
+        raise InputError(f"there is no way to share {share!r}; it is one of {', '.join(SHARES)}")
+    values = checked_params(problem, params or {})
+    analysis = Analysis.of(problem, budget or Budget(DEFAULT_SECONDS))
+    chosen = chosen_arrays(analysis, arrays)
+    return _Folding(
+        problem, analysis, chosen, values, method, budget or Budget(DEFAULT_SECONDS), progress
+    ).smallest(share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Folding:
+    program: Program
+    analysis: Analysis
+    arrays: tuple[str, ...]
+    params: Mapping[str, int]
+    method: str
+    budget: Budget
+    progress: Progress
+
+    def smallest(self, share: Share) -> FoldResult:
+        """The result with the fewest cells; of several, the simplest."""
+        merged = list(self._with_merged_cells()) if share in ("cells", "auto") else []
+        if share == "cells" and any(map(_is_tight, merged)):
+            return min(merged, key=self._rank)
+        apart = self._apart()
+        found = [apart]
+        if share in ("arrays", "auto"):
+            found.append(self._in_blocks(apart, buffers_for))
+        if share in ("offsets", "auto"):
+            found.append(self._in_blocks(apart, offsets_for))
+        return min([*found, *merged], key=self._rank)
+
+    def _rank(self, result: FoldResult) -> tuple[object, ...]:
+        assert result.footprint is not None
+        size = result.footprint.after
+        return size.evaluate(self._sizes), size.evaluate(large_parameters(self.program.context))
+
+    @property
+    def _sizes(self) -> dict[str, int]:
+        """Values of all parameters: those given, and large ones."""
+        return {**large_parameters(self.program.context), **self.params}
+
+    def _groups(self) -> list[list[str]]:
+        """Arrays that may share: elements of one type, and values from the program itself."""
+        source = self.program.source
+        live_in = self.analysis.live_in_arrays()
+        groups: dict[str, list[str]] = {}
+        for name in self.arrays:
+            kind = "" if source is None else source.variables[name].element.spelling.replace("const ", "")
+            groups.setdefault(f"{name} live-in" if name in live_in else kind, []).append(name)
+        return list(groups.values())
+
+    # ------------------------------------------------ every array for itself
+
+    def _apart(self) -> FoldResult:
+        folded = tuple(
+            replace(one, what=f"values of {self.program.origins[one.name]}")
+            if one.name in self.program.origins
+            else one
+            for one in (self._folded(self.analysis, name) for name in self.arrays)
+        )
+        before = sum((one.original_size for one in folded), start=Formula.constant(0))
+        before = _before(self.program, folded, before)
+        after = sum((one.size for one in folded), start=Formula.constant(0))
+        bound = self._bound()
+        remarks = _growth(before, after, bound, self._sizes)
+        return self._result(self.program, folded, Footprint(before, after, bound, (), remarks))
+
+    def _folded(self, analysis: Analysis, name: str) -> FoldedArray:
+        return fold_one(analysis, name, self.params, self.method, self.budget, self.progress)
+
+    def _result(self, program: Program, folded: tuple[FoldedArray, ...], footprint: Footprint) -> FoldResult:
+        return FoldResult(
+            program,
+            folded,
+            self.analysis.kept(),
+            self.params,
+            self.analysis.live_in_arrays(),
+            replace(footprint, params=self.params),
+        )
+
+    def _bound(self) -> LowerBound | None:
+        """Cells of all arrays that are live at one moment."""
+        if len(self.arrays) < 2:
+            return None
+        self.progress("all arrays: lower bound")
+        with suppress(ArrayfoldError, isl.Error):
+            budget = self.budget.part(_SHARE_FOR_BOUND)
+            program, embedding = merge(self.program, self.arrays)
+            conflicts = Analysis.of(program, budget).conflicts(embedding.name, budget)
+            return find_lower_bound(conflicts, budget, self.params)
+        return None
+
+    # ------------------------------------------------ cells of several arrays
+
+    def _with_merged_cells(self) -> Iterator[FoldResult]:
+        groups = [group for group in self._groups() if len(group) > 1]
+        if not groups:
+            return
+        most = 0
+        for one_number in (True, False):
+            if not one_number and not 2 < most <= _MOST_NUMBERS:
+                return
+            with suppress(ArrayfoldError):
+                result, most = self._merged(groups, one_number=one_number)
+                yield result
+                if _is_tight(result):
+                    return
+
+    def _merged(self, groups: Sequence[Sequence[str]], *, one_number: bool) -> tuple[FoldResult, int]:
+        """Each group in one memory, and the largest number of arrays at equal coordinates."""
+        program = self.program
+        embeddings: dict[str, Embedding] = {}
+        most = 0
+        for group in groups:
+            self.progress(f"{', '.join(group)}: one memory")
+            with self.budget.limit("one memory for several arrays"):
+                program, embedding = merge(program, group, one_number=one_number)
+            embeddings[embedding.name] = embedding
+            most = max(most, embedding.numbers)
+        analysis = Analysis.of(program, self.budget)
+        alone = [name for name in self.arrays if all(name not in group for group in groups)]
+        folded = [self._folded(analysis, name) for name in alone]
+        for name, embedding in embeddings.items():
+            one = _simplified(self._folded(analysis, name))
+            assert isinstance(one.mapping, StorageMapping)
+            mapping = one.mapping
+            members = tuple(embedding.of_member(mapping, self.program.array(old)) for old in embedding.places)
+            origins = {self.program.origins.get(old, old) for old in embedding.places}
+            was = sum((program.replaced[old] for old in sorted(origins)), start=Formula.constant(0))
+            folded.append(replace(one, was=was, members=members))
+        before = _before(program, folded, Formula.constant(0))
+        after = sum((one.size for one in folded), start=Formula.constant(0))
+        is_one = not alone and len(embeddings) == 1
+        bound = folded[0].lower_bound if is_one else self._bound()
+        return self._result(program, tuple(folded), Footprint(before, after, bound)), most
+
+    # ------------------------------------------------ whole arrays
+
+    def _in_blocks(self, apart: FoldResult, places: _Places) -> FoldResult:
+        assert apart.footprint is not None
+        context = isl.Set.empty(self.program.context.get_space())
+        for one in apart.arrays:
+            # Where an array has no cell its size does not matter.
+            context = context.union(one.conflicts.context)
+        blocks: list[Block] = []
+        remarks: list[str] = []
+        taken = [array.name for array in self.program.arrays]
+        for group in self._groups():
+            if len(group) < 2:
+                continue
+            self.progress(f"{', '.join(group)}: places")
+            with self.budget.limit("the times in which arrays are in use"):
+                interference = find_interference(self.program, group)
+            sizes = [_size(apart[name], context) for name in group]
+            numbers = [size.at(self._sizes) for size in sizes]
+            placement = places(interference, numbers)
+            name = fresh_names("memory", 1 + len(blocks), taken)[-1] if blocks else _fresh("memory", taken)
+            if places is buffers_for:
+                blocks += _buffers(group, sizes, placement, name, context)
+            else:
+                blocks.append(_block(interference, sizes, numbers, placement, name, context))
+            remarks += _remarks(interference, numbers, placement)
+        shared = {array for block in blocks for array in block.offsets}
+        rest = (one.size for one in apart.arrays if one.name not in shared)
+        after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
+        footprint = replace(apart.footprint, after=after, blocks=tuple(blocks), remarks=tuple(remarks))
+        return replace(apart, footprint=footprint)
+
+
+def _is_tight(result: FoldResult) -> bool:
+    """Whether there are as many cells as are live at one moment, maybe but for a few sizes."""
+    footprint = result.footprint
+    assert footprint is not None
+    return footprint.bound is not None and footprint.bound.formula == footprint.after
+
+
+def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula) -> Formula:
+    """Cells of the arrays of the text: those that are gone, and those that are folded as they are."""
+    if not program.origins:
+        return otherwise
+    still = (one.original_size for one in folded if one.name not in program.origins)
+    return sum(program.replaced.values(), start=sum(still, start=Formula.constant(0)))
+
+
+def _growth(
+    before: Formula, after: Formula, bound: LowerBound | None, sizes: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Why there are more cells than before, if there are."""
+    if after.evaluate(sizes) <= before.evaluate(sizes):
+        return ()
+    least = None if bound is None else bound.formula
+    if least is not None and least.evaluate(sizes) > before.evaluate(sizes):
+        return ("larger than before: in this order more values are live together than there were cells",)
+    return ("larger than before: each statement has its own array; with --share cells they share one",)
+
+
+def _size(folded: FoldedArray, context: isl.Set) -> Formula:
+    """Cells of an array, none where its formula is negative."""
+    zero = Formula.constant(0)
+    moduli = folded.mapping.moduli if isinstance(folded.mapping, StorageMapping) else (folded.size,)
+    is_plain = all(is_at_most(zero, modulus, context) for modulus in moduli)
+    return folded.size if is_plain else largest([folded.size, zero], context)
+
+
+def _simplified(folded: FoldedArray) -> FoldedArray:
+    """The same addresses with simpler coefficients, if the judge sees that they are right, too."""
+    mapping = folded.mapping
+    assert isinstance(mapping, StorageMapping)
+    simpler = mapping.reduced()
+    if simpler == mapping:
+        return folded
+    verdict = verify(folded.conflicts, simpler)
+    return replace(folded, mapping=simpler, proof=verdict) if isinstance(verdict, Proof) else folded
+
+
+def _fresh(name: str, taken: Sequence[str]) -> str:
+    return name if name not in taken else fresh_names(name, 1, taken)[0]
+
+
+def _buffers(
+    arrays: Sequence[str], sizes: Sequence[Formula], placement: Placement, name: str, context: isl.Set
+) -> Iterator[Block]:
+    """A block for each buffer that holds more than one array."""
+    by_offset: dict[int, list[int]] = {}
+    for k, offset in enumerate(placement.offsets):
+        by_offset.setdefault(offset, []).append(k)
+    number = 0
+    for members in by_offset.values():
+        if len(members) > 1:
+            zero = Formula.constant(0)
+            yield Block(
+                f"{name}{number or ''}",
+                largest([sizes[k] for k in members], context),
+                {arrays[k]: zero for k in members},
+            )
+            number += 1
+
+
+def _block(
+    interference: Interference,
+    sizes: Sequence[Formula],
+    numbers: Sequence[int],
+    placement: Placement,
+    name: str,
+    context: isl.Set,
+) -> Block:
+    """Offsets as formulas: every array lies above those that it interferes with and that lie below it.
+
+    Which these are was found at some sizes; that none overlap then holds at all sizes.
+    """
+    count = range(len(sizes))
+    offsets: dict[int, Formula] = {}
+    for k in sorted(count, key=lambda k: (placement.offsets[k], placement.offsets[k] + numbers[k])):
+        below = [offsets[j] + sizes[j] for j in offsets if interference.are_apart(j, k)]
+        offsets[k] = largest(below, context)
+    size = largest([offsets[k] + sizes[k] for k in count], context)
+    return Block(name, size, {interference.arrays[k]: offsets[k] for k in count})
+
+
+def _remarks(interference: Interference, numbers: Sequence[int], placement: Placement) -> Iterator[str]:
+    if placement.is_least:
+        yield "no placement of these arrays as wholes has fewer cells"
+        return
+    least = heaviest_clique(interference, numbers)
+    if least:
+        yield f"the search for places stopped at {placement.total / least:.2f} times what is in use together"

@@ -1,0 +1,100 @@
+"""Which arrays are in use at the same time, so that they cannot have one place one after the other.
+
+Each array counts as one cell: in use from the first write of any of its cells to the last read of any. So the
+liveness of cells, with whatever order the program has, is that of arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from arrayfold._isl import fix_parameters, fresh_names, points
+from arrayfold.errors import InputError
+from arrayfold.liveness import Accesses, Liveness, analyse
+from arrayfold.program import Array, Program
+from arrayfold.sharing.merge import Embedding, merged
+
+
+@dataclass(frozen=True, eq=False)
+class Interference:
+    """Pairs of arrays that are in use at the same time, at some sizes.
+
+    arrays  in the order of the program
+    pairs   numbers of two of them, the smaller one first
+    """
+
+    arrays: tuple[str, ...]
+    pairs: frozenset[tuple[int, int]]
+
+    def are_apart(self, first: int, second: int) -> bool:
+        """Whether two arrays need places of their own."""
+        return (min(first, second), max(first, second)) in self.pairs
+
+
+@dataclass(frozen=True)
+class Interval:
+    """When an array is in use, in steps between all begins and ends; the last step does not belong to it."""
+
+    array: str
+    lower: int
+    upper: int
+
+
+def find_interference(program: Program, arrays: Sequence[str]) -> Interference:
+    """Which arrays interfere."""
+    liveness, name = _arrays_as_cells(program, arrays)
+    pairs = liveness.conflicts(name, with_moments=False).pairs_one_way
+    pairs = pairs.project_out(isl.dim_type.param, 0, pairs.dim(isl.dim_type.param))
+    found = {(min(a, b), max(a, b)) for a, b in points(pairs.wrap().flatten()) if a != b}
+    return Interference(tuple(arrays), frozenset(found))
+
+
+def find_intervals(program: Program, arrays: Sequence[str], params: Mapping[str, int]) -> list[Interval]:
+    """When arrays are in use at these sizes; the order must be sequential."""
+    missing = [name for name in program.parameters if name not in params]
+    if missing:
+        raise InputError(
+            f"intervals are numbers, so {missing[0]} needs a value", hint=f"Say --param {missing[0]}=64."
+        )
+    liveness, name = _arrays_as_cells(program, arrays)
+    if not liveness.order.is_total:
+        raise InputError("in a parallel program an array has no interval of steps in which it is in use")
+    accesses = liveness.accesses(liveness.program.array(name))
+    here = fix_parameters(params)
+    ends = [_ends(accesses, k, here) for k in range(len(arrays))]
+    steps = {time: number for number, time in enumerate(sorted({one for pair in ends for one in pair}))}
+    # What ends with a read is free for the write of the same step.
+    return [
+        Interval(array, steps[first], max(steps[last], steps[first] + 1))
+        for array, (first, last) in zip(arrays, ends, strict=True)
+    ]
+
+
+def _arrays_as_cells(program: Program, arrays: Sequence[str]) -> tuple[Liveness, str]:
+    (name,) = fresh_names("arrays", 1, [array.name for array in program.arrays])
+    places = {one: _number_of_cells(program.array(one), name, k) for k, one in enumerate(arrays)}
+    whole = merged(program, arrays, Embedding(name, places))
+    return replace(analyse(whole), temporaries=(name,)), name
+
+
+def _number_of_cells(array: Array, name: str, number: int) -> isl.Map:
+    """{ A[x] -> N[number] }"""
+    cells = ", ".join(f"x{k}" for k in range(array.rank))
+    return isl.Map(f"{{ {array.name}[{cells}] -> {name}[{number}] }}").intersect_domain(array.cells)
+
+
+def _ends(accesses: Accesses, number: int, here: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The times of the first write and of the last read of an array."""
+
+    def times(relation: isl.Map) -> isl.Set:
+        mine = relation.fix_val(isl.dim_type.in_, 0, isl.Val(number)).intersect_params(here)
+        found = mine.range()
+        return found.project_out(isl.dim_type.param, 0, found.dim(isl.dim_type.param))
+
+    written = times(accesses.writes)
+    used = written.union(times(accesses.reads))
+    (first,), (last,) = points(written.lexmin()), points(used.lexmax())
+    return first, last
