@@ -13,10 +13,12 @@ from __future__ import annotations
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
 from arrayfold.fold import FoldedArray, FoldResult, fold
+from arrayfold.fold_shared import fold_shared
 from arrayfold.formula import Formula
 from arrayfold.frontends import read, read_all
 from arrayfold.mapping import Mapping
 from arrayfold.program import Array, ConflictProblem, Program, Statement
+from arrayfold.reallocation import reallocate
 from arrayfold.schedule import reorder
 from arrayfold.verify import Counterexample, Proof, Undecided, verify
 
@@ -39,8 +41,10 @@ __all__ = [
     "Statement",
     "Undecided",
     "fold",
+    "fold_shared",
     "read",
     "read_all",
+    "reallocate",
     "reorder",
     "verify",
 ]

@@ -214,7 +214,7 @@ def fold(
             progress=progress,
         )
 
-    chosen = (array or []) if mode == "contract" else []
+    chosen = (array or []) if mode == "contract" else _own_arrays(problems, array or [])
     results = fold_all(problems, folding, params=values, arrays=chosen)
     if placement is not None:
         write_placement(placement, results, values, force=force)
@@ -502,6 +502,19 @@ def _common(
     ] = False,
 ) -> None:
     pass
+
+
+def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
+    """The arrays that statements have for the values of arrays that the user named."""
+    found: list[str] = []
+    for name in named:
+        own = [
+            new for problem in problems for new, old in getattr(problem, "origins", {}).items() if old == name
+        ]
+        if not own:
+            raise InputError(f"every value of {name} is needed in {name} after the region")
+        found += own
+    return found
 
 
 def _fold_directory(

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from arrayfold._isl import coalesced, fresh_names, maps_of, sets_of
-from arrayfold.dataflow import certain_flows
+from arrayfold.dataflow import certain_flows, undefined_reads
 from arrayfold.errors import MethodNotApplicable
 from arrayfold.formula_isl import box_size
 from arrayfold.order import order_of
@@ -233,12 +233,26 @@ def _last_writers(program: Program, array: str) -> dict[str, isl.Set]:
     No other write to the cell surely comes later.
     """
     order = order_of(program)
-    cells = program.live_out.extract_set(program.array(array).cells.get_space())
+    cells = _needed_cells(program, array)
     writes = program.accesses(writes=True, array=array).intersect_range(isl.UnionSet.from_set(cells))
     before = isl.UnionMap.from_map(order.before)
     later = order.write_times.apply_range(before).apply_range(order.write_times.reverse())
     last = writes.subtract(later.apply_range(writes)).intersect_params(program.context)
     return {str(part.get_tuple_name(isl.dim_type.in_)): part.domain() for part in maps_of(last)}
+
+
+def _needed_cells(program: Program, array: str) -> isl.Set:
+    """{ A[x] }: cells whose values are needed after the program.
+
+    A variable that only the region of a C file uses is not, unless the region finds its own old value there.
+    """
+    cells = program.live_out.extract_set(program.array(array).cells.get_space())
+    source = program.source
+    if source is None or source.variables[array] not in source.own_variables():
+        return cells
+    mine = replace(program, arrays=(program.array(array),))
+    is_fresh = undefined_reads(mine, order_of(program)).intersect_params(program.context).is_empty()
+    return isl.Set.empty(cells.get_space()) if is_fresh else cells
 
 
 def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl.UnionSet:
@@ -248,7 +262,7 @@ def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl
         if cells.get_tuple_name() not in arrays:
             live_out = live_out.union(isl.UnionSet.from_set(cells))
     for array in arrays:
-        cells = isl.UnionSet.from_set(program.live_out.extract_set(program.array(array).cells.get_space()))
+        cells = isl.UnionSet.from_set(_needed_cells(program, array))
         for statement, instances in _last_writers(program, array).items():
             if (statement, array) in names:
                 written = program.accesses(writes=True, array=array).intersect_domain(

@@ -23,7 +23,7 @@ from arrayfold.fold import (
     chosen_arrays,
     fold_one,
 )
-from arrayfold.footprint import Block, Footprint, is_at_most, largest
+from arrayfold.footprint import Block, Footprint, largest
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Problem, Program
@@ -124,7 +124,7 @@ class _Folding:
         before = sum((one.original_size for one in folded), start=Formula.constant(0))
         before = _before(self.program, folded, before)
         after = sum((one.size for one in folded), start=Formula.constant(0))
-        bound = self._bound()
+        bound = folded[0].lower_bound if len(folded) == 1 else self._bound()
         remarks = _growth(before, after, bound, self._sizes)
         return self._result(self.program, folded, Footprint(before, after, bound, (), remarks))
 
@@ -143,8 +143,6 @@ class _Folding:
 
     def _bound(self) -> LowerBound | None:
         """Cells of all arrays that are live at one moment."""
-        if len(self.arrays) < 2:
-            return None
         self.progress("all arrays: lower bound")
         with suppress(ArrayfoldError, isl.Error):
             budget = self.budget.part(_SHARE_FOR_BOUND)
@@ -201,28 +199,25 @@ class _Folding:
 
     def _in_blocks(self, apart: FoldResult, places: _Places) -> FoldResult:
         assert apart.footprint is not None
-        context = isl.Set.empty(self.program.context.get_space())
-        for one in apart.arrays:
-            # Where an array has no cell its size does not matter.
-            context = context.union(one.conflicts.context)
         blocks: list[Block] = []
         remarks: list[str] = []
         taken = [array.name for array in self.program.arrays]
-        for group in self._groups():
+        for arrays in self._groups():
+            # A single cell becomes a variable, which costs no memory at all.
+            group = [name for name in arrays if apart[name].size != Formula.constant(1)]
             if len(group) < 2:
                 continue
             self.progress(f"{', '.join(group)}: places")
             with self.budget.limit("the times in which arrays are in use"):
                 interference = find_interference(self.program, group)
-            sizes = [_size(apart[name], context) for name in group]
-            numbers = [size.at(self._sizes) for size in sizes]
-            placement = places(interference, numbers)
-            name = fresh_names("memory", 1 + len(blocks), taken)[-1] if blocks else _fresh("memory", taken)
+            boxes = [_Box.of(apart[name], self._sizes) for name in group]
+            placement = places(interference, [box.cells for box in boxes])
+            name = _fresh("memory", [*taken, *(block.name for block in blocks)])
             if places is buffers_for:
-                blocks += _buffers(group, sizes, placement, name, context)
+                blocks += _buffers(boxes, placement, name)
             else:
-                blocks.append(_block(interference, sizes, numbers, placement, name, context))
-            remarks += _remarks(interference, numbers, placement)
+                blocks.append(_block(interference, boxes, placement, name))
+            remarks += _remarks(interference, boxes, placement)
         shared = {array for block in blocks for array in block.offsets}
         rest = (one.size for one in apart.arrays if one.name not in shared)
         after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
@@ -257,12 +252,22 @@ def _growth(
     return ("larger than before: each statement has its own array; with --share cells they share one",)
 
 
-def _size(folded: FoldedArray, context: isl.Set) -> Formula:
-    """Cells of an array, none where its formula is negative."""
-    zero = Formula.constant(0)
-    moduli = folded.mapping.moduli if isinstance(folded.mapping, StorageMapping) else (folded.size,)
-    is_plain = all(is_at_most(zero, modulus, context) for modulus in moduli)
-    return folded.size if is_plain else largest([folded.size, zero], context)
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """An array to be placed.
+
+    cells  at the sizes at which places are compared
+    where  { : }  it has cells at all; elsewhere its size does not matter
+    """
+
+    array: str
+    size: Formula
+    cells: int
+    where: isl.Set
+
+    @staticmethod
+    def of(folded: FoldedArray, sizes: Mapping[str, int]) -> _Box:
+        return _Box(folded.name, folded.size, max(0, folded.size.at(sizes)), folded.conflicts.context)
 
 
 def _simplified(folded: FoldedArray) -> FoldedArray:
@@ -280,50 +285,37 @@ def _fresh(name: str, taken: Sequence[str]) -> str:
     return name if name not in taken else fresh_names(name, 1, taken)[0]
 
 
-def _buffers(
-    arrays: Sequence[str], sizes: Sequence[Formula], placement: Placement, name: str, context: isl.Set
-) -> Iterator[Block]:
+def _buffers(boxes: Sequence[_Box], placement: Placement, name: str) -> Iterator[Block]:
     """A block for each buffer that holds more than one array."""
-    by_offset: dict[int, list[int]] = {}
-    for k, offset in enumerate(placement.offsets):
-        by_offset.setdefault(offset, []).append(k)
-    number = 0
-    for members in by_offset.values():
-        if len(members) > 1:
-            zero = Formula.constant(0)
-            yield Block(
-                f"{name}{number or ''}",
-                largest([sizes[k] for k in members], context),
-                {arrays[k]: zero for k in members},
-            )
-            number += 1
+    by_offset: dict[int, list[_Box]] = {}
+    for box, offset in zip(boxes, placement.offsets, strict=True):
+        by_offset.setdefault(offset, []).append(box)
+    shared = [members for members in by_offset.values() if len(members) > 1]
+    for number, members in enumerate(shared):
+        size = largest((box.size, box.where) for box in members)
+        yield Block(f"{name}{number or ''}", size, {box.array: Formula.constant(0) for box in members})
 
 
-def _block(
-    interference: Interference,
-    sizes: Sequence[Formula],
-    numbers: Sequence[int],
-    placement: Placement,
-    name: str,
-    context: isl.Set,
-) -> Block:
+def _block(interference: Interference, boxes: Sequence[_Box], placement: Placement, name: str) -> Block:
     """Offsets as formulas: every array lies above those that it interferes with and that lie below it.
 
     Which these are was found at some sizes; that none overlap then holds at all sizes.
     """
-    count = range(len(sizes))
+    ends = [at + box.cells for at, box in zip(placement.offsets, boxes, strict=True)]
     offsets: dict[int, Formula] = {}
-    for k in sorted(count, key=lambda k: (placement.offsets[k], placement.offsets[k] + numbers[k])):
-        below = [offsets[j] + sizes[j] for j in offsets if interference.are_apart(j, k)]
-        offsets[k] = largest(below, context)
-    size = largest([offsets[k] + sizes[k] for k in count], context)
-    return Block(name, size, {interference.arrays[k]: offsets[k] for k in count})
+    for k in sorted(range(len(boxes)), key=lambda k: (placement.offsets[k], ends[k])):
+        below = [j for j in offsets if interference.are_apart(j, k)]
+        offsets[k] = largest(
+            (offsets[j] + boxes[j].size, boxes[j].where.intersect(boxes[k].where)) for j in below
+        )
+    size = largest((offsets[k] + box.size, box.where) for k, box in enumerate(boxes))
+    return Block(name, size, {box.array: offsets[k] for k, box in enumerate(boxes)})
 
 
-def _remarks(interference: Interference, numbers: Sequence[int], placement: Placement) -> Iterator[str]:
+def _remarks(interference: Interference, boxes: Sequence[_Box], placement: Placement) -> Iterator[str]:
     if placement.is_least:
         yield "no placement of these arrays as wholes has fewer cells"
         return
-    least = heaviest_clique(interference, numbers)
+    least = heaviest_clique(interference, [box.cells for box in boxes])
     if least:
         yield f"the search for places stopped at {placement.total / least:.2f} times what is in use together"

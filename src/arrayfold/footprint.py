@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from arrayfold._isl import parameter_minima
 from arrayfold.bounds import LowerBound
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
@@ -51,29 +52,25 @@ class Footprint:
         return self.bound is not None and self.bound.equals(self.after, self.params if self.is_sized else {})
 
 
-def largest(formulas: Iterable[Formula], context: isl.Set) -> Formula:
-    """The largest of several sizes at every value of the parameters, as simple as can be seen."""
-    found: list[Formula] = []
-    for formula in formulas:
-        if any(is_at_most(formula, other, context) for other in found):
+def largest(sizes: Iterable[tuple[Formula, isl.Set]]) -> Formula:
+    """A formula that is as large as each size wherever that one matters, { : }; as simple as can be seen."""
+    found: list[tuple[Formula, isl.Set]] = []
+    for size, where in sizes:
+        if any(is_at_most(size, other, where) for other, _ in found):
             continue
-        found = [other for other in found if not is_at_most(other, formula, context)] + [formula]
-    return Formula.extreme("max", found) if found else Formula.constant(0)
+        found = [one for one in found if not is_at_most(one[0], size, one[1])] + [(size, where)]
+    return Formula.extreme("max", [size for size, _ in found]) if found else Formula.constant(0)
 
 
-def is_at_most(first: Formula, second: Formula, context: isl.Set) -> bool:
-    """Whether one size is never above another; what is not seen is not."""
+def is_at_most(first: Formula, second: Formula, where: isl.Set) -> bool:
+    """Whether one size is never above another at parameter values { : }; what is not seen is not."""
     difference = second - first
-    if difference.is_constant:
-        return difference.as_number() >= 0
     if difference.is_affine and difference.is_polynomial:
         below = to_pw_aff(difference).lt_set(to_pw_aff(Formula.constant(0)))
-        return bool(context.intersect(below).is_empty())
-    return difference.is_polynomial and all(
-        coefficient >= 0
-        and all(
-            isinstance(atom, str) and is_at_most(Formula.constant(0), Formula.name(atom), context)
-            for atom, _ in monomial
-        )
-        for monomial, coefficient in difference.terms
-    )
+        return bool(where.intersect(below).is_empty())
+    least = parameter_minima(where)
+    if least is None or not difference.is_polynomial:
+        return False
+    # From the least values on, a polynomial without negative coefficients never falls below zero.
+    beyond = difference.replace_names({name: Formula.name(name) + least[name] for name in least})
+    return all(coefficient >= 0 for _, coefficient in beyond.terms)

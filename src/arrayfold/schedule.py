@@ -169,6 +169,8 @@ def _check_order(
     violation = find_violation(program, dependences)
     if violation is None:
         return
+    if violation.kind != "flow":
+        hint += " Or give its values other places: fold --mode reallocate."
     if source is None:
         raise InputError(str(violation), hint=hint)
     statement = violation.sink.split("[")[0]

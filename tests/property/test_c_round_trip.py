@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from arrayfold._budget import Budget
 from arrayfold.errors import BudgetExceeded, InputError, NotAffine, NothingProved
 from arrayfold.fold import FoldResult, fold
+from arrayfold.fold_shared import fold_shared
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
+from arrayfold.reallocation import reallocate
 from arrayfold.runner import find_compiler, run_both
 from arrayfold.schedule import reorder
 from random_c import RandomC, functions
@@ -42,6 +44,12 @@ ORDERS: dict[str, dict[str, Any]] = {
     "local": {"local": 1},
     "tile_local": {"tile": (2,), "local": 1},
     "parallel_local": {"parallel": True, "local": 1},
+    "offsets": {"share": "offsets"},
+    "cells": {"share": "cells"},
+    "values": {"mode": "temporaries", "share": "none"},
+    "values_cells": {"mode": "temporaries", "share": "cells"},
+    "values_fuse": {"mode": "everything", "fuse": True, "share": "none"},
+    "values_parallel": {"mode": "everything", "parallel": True, "share": "arrays"},
 }
 
 
@@ -61,15 +69,20 @@ def program_of(function: RandomC) -> Program:
 def folds(program: Program, order: Mapping[str, Any] | None = None) -> FoldResult | None:
     """The folded program in another order, or None if that is illegal or takes too long.
 
-    With `local`, arrays have buffers inside of that many loops.
+    With `local`, arrays have buffers inside of that many loops; with `mode`, statements have arrays of
+    their own.
     """
     wishes = dict(order or {})
-    loops = wishes.pop("local", 0)
+    loops, mode, share = (wishes.pop(key, None) for key in ("local", "mode", "share"))
     try:
+        if mode:
+            program = reallocate(program, everything=mode == "everything")
         if wishes:
             program = reorder(program, budget=Budget(1.5), **wishes)
         if loops:
             return fold_in_tiles(program, loops, budget=Budget(20))
+        if share:
+            return fold_shared(program, share, budget=Budget(10))
         return fold(program, budget=Budget(1.5))
     except (InputError, BudgetExceeded, NothingProved):
         return None

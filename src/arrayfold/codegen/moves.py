@@ -100,7 +100,8 @@ def find_alternatives(
             left = left.subtract(piece.where)
     if not pieces:
         return None
-    if not left.is_empty():
+    array = relation.get_tuple_name(isl.dim_type.out)
+    if not left.is_empty() and array not in program.replaced:
         pieces.append(_Piece(coalesced(left), None, ()))
     merged = _merged(pieces, address)
     merged.sort(key=lambda piece: piece.where.n_basic_set())

@@ -29,7 +29,7 @@ from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.linear_forms import formula_in_c
 from arrayfold.codegen.loops import Place, condition_text
 from arrayfold.codegen.moves import Alternative, Places, iterator_names
-from arrayfold.codegen.storage import Storage, parameter_text
+from arrayfold.codegen.storage import Storage, parameter_text, plain_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_aff
@@ -189,6 +189,9 @@ class StatementWriter:
         moved = self._moved_element(tree, is_write=is_write, stays=(variable, texts))
         if moved is not None:
             return moved
+        if variable in self.source.replaced and (texts or not variable.is_array):
+            # Dataflow found that no iteration gets here.
+            return f"(({plain_type(variable.element)})0)"
         storage = self.storages.get(variable)
         is_folded = any(
             one.variable is variable
