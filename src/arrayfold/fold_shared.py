@@ -143,6 +143,8 @@ class _Folding:
 
     def _bound(self) -> LowerBound | None:
         """Cells of all arrays that are live at one moment."""
+        if not self.arrays:
+            return None
         self.progress("all arrays: lower bound")
         with suppress(ArrayfoldError, isl.Error):
             budget = self.budget.part(_SHARE_FOR_BOUND)

@@ -111,13 +111,13 @@ def offsets_for(interference: Interference, sizes: Sequence[int], seconds: float
     """
     neighbours = _neighbours(interference)
     least = heaviest_clique(interference, sizes, seconds)
-    best: tuple[int, tuple[int, ...]] | None = None
+    buffers = buffers_for(interference, sizes, seconds / 2)
+    best = buffers.total, buffers.offsets
     for order in _promising_orders(sizes, neighbours):
         offsets = _put_down(order, sizes, neighbours)
         total = max((offsets[k] + sizes[k] for k in range(len(sizes))), default=0)
-        if best is None or total < best[0]:
+        if total < best[0]:
             best = total, offsets
-    assert best is not None
     search = _OffsetSearch(sizes, neighbours, least, time.monotonic() + seconds, best)
     search.place({})
     total, offsets = search.best
