@@ -26,6 +26,7 @@ bench: $(READY)  ## time per example and stage, construction of conflicts, metho
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/folded_code.py
+	$(BIN)/python benchmarks/sharing.py
 
 docs: $(READY)  ## the documentation site at http://localhost:8000
 	$(BIN)/mkdocs serve

@@ -131,6 +131,28 @@ def test_a_condition_reads_a_folded_array_that_its_statement_does_not(style: Sty
     assert report.is_equal
 
 
+NEVER = """
+void f(int N, const double in[restrict N + 1], double out[restrict N + 1])
+{
+    double tmp[N + 1];
+#pragma scop
+    for (int i = 0; i < N; i += 2) {
+        tmp[i] = in[i];
+        out[i] = tmp[i];
+        out[i + 1] = in[i] + (i % 2 == 1 ? tmp[i - 1] : 1);
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("style", ["fast", "readable"])
+def test_an_access_that_no_iteration_reaches(style: Style) -> None:
+    (given,) = read_c("f.c", NEVER.encode())
+    result = fold(given)
+    assert run_both(result, result.to_c(loops="generate", style=style).encode(), params={"N": 9}).is_equal
+
+
 # ---------------------------------------------------------------- independence
 
 HEAD = "void f(int N, int T, const double in[restrict N], double out[restrict N])\n"

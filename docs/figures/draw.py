@@ -183,6 +183,31 @@ def draw_occupancy() -> str:
     return svg(340, 80 + params["m"] * CELL, parts)
 
 
+def draw_sharing() -> str:
+    """Two arrays of a stencil in turn, step by step: cells of one colour share an address."""
+    params = {"N": 8, "T": 2}
+    program = af.read("examples/heat-1d.c")
+    assert isinstance(program, Program)
+    (memory,) = af.fold_shared(af.reallocate(program), "cells")
+    cells = memory.size.at(params)
+    colours = [f"hsl({360 * k // cells}, 65%, {62 if k % 2 else 48}%)" for k in range(cells)]
+    members = {one.array: one for one in memory.members}
+    steps: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
+        ("A, from in", [("A_S_0", (i,)) for i in range(8)])
+    ]
+    for t in range(2):
+        inner = [("B_S_2", (t, i)) for i in range(1, 7)]
+        steps.append((f"B, t = {t}", [("B_S_1", (t,)), *inner, ("B_S_3", (t,))]))
+        steps.append((f"A, t = {t}", [("A_S_4", (t, i)) for i in range(8)]))
+    parts = [text(20, 22, f"heat-1d: 2 arrays of 8 cells in {memory.size} = {cells} cells")]
+    for row, (label, line) in enumerate(steps):
+        parts.append(text(20, 51 + row * CELL, label))
+        for i, (array, cell) in enumerate(line):
+            (address,) = members[array].address(cell, params)
+            parts.append(square(120 + i * CELL, 34 + row * CELL, colours[address]))
+    return svg(140 + 9 * CELL + 60, 50 + len(steps) * CELL, parts)
+
+
 def figures() -> dict[str, str]:
     """All figures by file name."""
     return {
@@ -190,6 +215,7 @@ def figures() -> dict[str, str]:
         "fold.svg": draw_fold(),
         "static.svg": draw_static(),
         "occupancy.svg": draw_occupancy(),
+        "sharing.svg": draw_sharing(),
         "successive-modulo.svg": draw_differences(
             "examples/diamond-tile.toml",
             "A",

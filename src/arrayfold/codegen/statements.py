@@ -189,16 +189,18 @@ class StatementWriter:
         moved = self._moved_element(tree, is_write=is_write, stays=(variable, texts))
         if moved is not None:
             return moved
-        if variable in self.source.replaced and (texts or not variable.is_array):
-            # Dataflow found that no iteration gets here.
-            return f"(({plain_type(variable.element)})0)"
         storage = self.storages.get(variable)
         is_folded = any(
             one.variable is variable
             for name, one in self.arrays.items()
             if name not in self.places.program.origins
         )
-        assert storage is not None or not is_folded, f"{variable.name} is folded, but not for this statement"
+        is_gone = is_folded or variable in self.source.replaced
+        if storage is None and is_gone and len(texts) == variable.rank:
+            # No iteration gets here, so the statement has no such access.
+            known = [one.cells[tree] for one in self.source.statements.values() if tree in one.cells]
+            assert all(one.intersect_params(self.places.program.context).is_empty() for one in known)
+            return f"(({plain_type(variable.element)})0)"
         if storage is not None and len(texts) == variable.rank:
             if texts and not any(texts):
                 return storage.name

@@ -192,7 +192,9 @@ def _region_edits(
     if not storages:
         return []
     may_change = region.loops is None and region.style == "fast" and not source.parallel
-    if may_change and _has_modulo(storages) and not _has_directives(source):
+    # Of arrays in one block compilers do not see that they are apart; new loops say so.
+    is_better = _has_modulo(storages) or bool(region.blocks)
+    if may_change and is_better and not _has_directives(source):
         try:
             return _new_loops(region, source, storages, names)
         except ArrayfoldError:
