@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold import FoldResult, InputError, Program, fold_shared, read, reallocate
+from arrayfold import FoldResult, InputError, Program, fold_shared, read, reallocate, reorder
 from arrayfold.codegen import Style
 from arrayfold.formula import Formula
 from arrayfold.frontends.c import read_c
@@ -172,6 +172,18 @@ def test_an_update_through_other_arrays_is_done_in_place() -> None:
     assert total(result) == "2*N"
     check_by_enumeration(result, {"T": 3, "N": 4})
     assert run_both(result, result.to_c().encode(), params={"T": 4, "N": 9}).is_equal
+
+
+@needs_compiler
+@pytest.mark.parametrize("style", ["fast", "readable"])
+def test_values_of_a_result_share_with_temporaries(style: Style) -> None:
+    program = reorder(reallocate(example("two-mm.c"), everything=True), fuse=True)
+    result = fold_shared(program, "cells")
+    assert total(result) == "max(J, L) + 1"
+    code = result.to_c(style=style)
+    assert "D[" in code
+    params = {"I": 5, "J": 7, "K": 4, "L": 6}
+    assert run_both(result, code.encode(), params=params).is_equal
 
 
 @needs_compiler

@@ -136,7 +136,7 @@ def fold(
     ] = "none",
     placement: Annotated[
         str | None,
-        typer.Option(metavar="FILE.csv", help="Write sizes and times of arrays for other placement solvers."),
+        typer.Option(metavar="FILE.csv", help="Write sizes and times of arrays for placement solvers."),
     ] = None,
     local: Annotated[
         int,
@@ -219,7 +219,7 @@ def fold(
     if placement is not None:
         write_placement(placement, results, values, force=force)
     reports = output_to.deliver(results, values)
-    if output != "-":
+    if "-" not in (output, placement):
         _print(as_json, lambda: fold_data(results, reports), lambda: fold_report(results, reports))
     if not all(report.is_equal for report in reports):
         raise typer.Exit(1)

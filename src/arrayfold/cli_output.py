@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_placement(
     file: str, results: Sequence[FoldResult], params: Mapping[str, int], *, force: bool
 ) -> None:
-    """Write when arrays are in use and how large they are, for other solvers."""
+    """Write when arrays are in use and how large they are, for other solvers; - prints it."""
     from arrayfold.program import Program
     from arrayfold.sharing.exchange import placement_problem
 
@@ -28,13 +28,16 @@ def write_placement(
         raise InputError("--placement speaks of one region: add --region NAME")
     (result,) = results
     assert isinstance(result.problem, Program)
-    if Path(file).exists() and not force:
+    if file != "-" and Path(file).exists() and not force:
         raise InputError(f"{file} exists", hint="Say --force to overwrite it.")
     missing = [name for name in result.problem.parameters if name not in params]
     if missing:
         raise InputError(f"--placement needs numbers: say --param {missing[0]}=64")
     sizes = {array.name: array.size.at(params) for array in result.arrays}
     text = placement_problem(result.problem, sizes, params)
+    if file == "-":
+        sys.stdout.write(text)
+        return
     try:
         Path(file).write_text(text)
     except OSError as error:

@@ -62,11 +62,10 @@ def fold_shared(
     if share not in SHARES:
         raise InputError(f"there is no way to share {share!r}; it is one of {', '.join(SHARES)}")
     values = checked_params(problem, params or {})
-    analysis = Analysis.of(problem, budget or Budget(DEFAULT_SECONDS))
+    budget = budget or Budget(DEFAULT_SECONDS)
+    analysis = Analysis.of(problem, budget)
     chosen = chosen_arrays(analysis, arrays)
-    return _Folding(
-        problem, analysis, chosen, values, method, budget or Budget(DEFAULT_SECONDS), progress
-    ).smallest(share)
+    return _Folding(problem, analysis, chosen, values, method, budget, progress).smallest(share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +188,8 @@ class _Folding:
             mapping = one.mapping
             members = tuple(embedding.of_member(mapping, self.program.array(old)) for old in embedding.places)
             origins = {self.program.origins.get(old, old) for old in embedding.places}
-            was = sum((program.replaced[old] for old in sorted(origins)), start=Formula.constant(0))
+            gone = [program.replaced[old] for old in sorted(origins) if old in program.replaced]
+            was = sum(gone, start=Formula.constant(0))
             folded.append(replace(one, was=was, members=members))
         before = _before(program, folded, Formula.constant(0))
         after = sum((one.size for one in folded), start=Formula.constant(0))

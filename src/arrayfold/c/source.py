@@ -186,7 +186,7 @@ class CSource:
         """The same with new arrays of the model, each for values of an old one; some old ones are gone."""
         new = {name: self.variables[origin] for name, origin in origins.items()}
         kept = {name: one for name, one in self.variables.items() if name not in gone}
-        replaced = self.replaced | {self.variables[name] for name in gone}
+        replaced = self.replaced | ({self.variables[name] for name in gone} - set(kept.values()))
         return replace(self, variables={**kept, **new}, replaced=replaced)
 
 

@@ -8,7 +8,7 @@ that a row of a mapping has an offset for each: M x + o_S.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -63,6 +63,8 @@ def merge(
     numbers = _numbers(program, arrays, coordinates)
     subscripts = max(_subscripts(program, one) for one in arrays)
     places = _told_apart(coordinates, numbers, name, subscripts, one_number=one_number)
+    # The judge sees cells of the common array only, so different cells must stay different.
+    assert all(place.is_injective() for place in places.values())
     embedding = Embedding(name, places, max(numbers.values()) + 1)
     return merged(program, arrays, embedding), embedding
 
@@ -256,10 +258,9 @@ def _moved_statement(statement: Statement, embedding: Embedding) -> Statement:
 
 
 def _moved_cells(cells: isl.UnionSet, embedding: Embedding) -> isl.UnionSet:
-    for name, place in embedding.places.items():
+    for place in embedding.places.values():
         mine = isl.UnionSet.from_set(cells.extract_set(place.get_space().domain()))
         cells = cells.subtract(mine).union(mine.apply(isl.UnionMap.from_map(place)))
-        del name
     return cells
 
 
@@ -284,23 +285,17 @@ def _formulas(place: isl.Map, dimensions: Sequence[str]) -> list[Formula]:
     """The coordinates of { A[x] -> U[c] } as formulas of the names of x."""
     for k, name in enumerate(dimensions):
         place = place.set_dim_name(isl.dim_type.in_, k, name)
-    known = place.dim(isl.dim_type.param)
-    cells = place.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(dimensions)).range()
-    (cell,) = _pieces_of_set(cells)
+    (form,) = _pieces(place)
+    known = form.dim(isl.dim_type.param)
+    cell = form.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(dimensions))
     return [from_aff(cell.get_at(k)) for k in range(cell.dim(isl.dim_type.out))]
 
 
 def _pieces(relation: isl.Map) -> list[isl.MultiAff]:
-    return _collected(relation.as_pw_multi_aff().coalesce().foreach_piece)
-
-
-def _pieces_of_set(cells: isl.Set) -> list[isl.MultiAff]:
-    return _collected(isl.PwMultiAff.from_set(cells).coalesce().foreach_piece)
-
-
-def _collected(visit: Callable[[Callable[[isl.Set, isl.MultiAff], None]], None]) -> list[isl.MultiAff]:
+    """The affine functions that a relation is made of; where it holds is left out."""
     found: list[isl.MultiAff] = []
-    visit(lambda _, cell: found.append(cell))
+    anywhere = coalesced(relation.gist_domain(relation.domain()))
+    anywhere.as_pw_multi_aff().foreach_piece(lambda _, form: found.append(form))
     return found
 
 
