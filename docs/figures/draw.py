@@ -12,6 +12,7 @@ from arrayfold.mapping import Mapping, TableMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.occupancy import find_occupancy
 from arrayfold.program import Program
+from arrayfold.report.figures import What, plot_fold, save
 
 HERE = Path(__file__).parent
 CELL = 26
@@ -231,6 +232,18 @@ def figures() -> dict[str, str]:
     }
 
 
+# name of the figure -> file, kind, sizes
+PLOTS: dict[str, tuple[str, What, dict[str, int]]] = {
+    "plot-conflicts.svg": ("blur-interleaved.toml", "conflicts", {"N": 8}),
+    "plot-lattice.svg": ("diamond-tile.toml", "lattice", {"B": 5}),
+    "plot-slices.svg": ("lbm-d2q9.toml", "lattice", {"N": 5}),
+    "plot-lifetimes.svg": ("jacobi-1d.c", "lifetimes", {"N": 6, "T": 4}),
+    "plot-methods.svg": ("reverse-l.toml", "methods", {"N": 64}),
+}
+
+
 if __name__ == "__main__":
     for file_name, drawing in figures().items():
         (HERE / file_name).write_text(drawing)
+    for file_name, (example, what, sizes) in PLOTS.items():
+        save(plot_fold(af.read(f"examples/{example}"), what, params=sizes), HERE / file_name)

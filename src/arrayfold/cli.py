@@ -400,6 +400,41 @@ def occupancy(
 
 
 @app.command(
+    epilog="\b\nExamples:\n"
+    "  arrayfold plot examples/diamond-tile.toml --what lattice --param B=5 -o diamond.svg\n"
+    "  arrayfold plot examples/jacobi-1d.c --what lifetimes -o jacobi.png\n"
+    "  arrayfold plot examples/reverse-l.toml --what methods --param N=64 -o methods.pdf"
+)
+@takes_input
+def plot(
+    source: Input,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FIGURE", help="Where to draw: .svg, .png or .pdf.")
+    ],
+    what: Annotated[
+        str, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes or methods.")
+    ] = "lattice",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the figure.")] = False,
+    array: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which array; without it, the first one.")
+    ] = None,
+    method: Annotated[str, typer.Option(metavar="NAME", help="How to look for a mapping.")] = "auto",
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+) -> None:
+    """Draw one figure: conflicts, the lattice of a fold, lifetimes, or the methods side by side."""
+    from arrayfold.report.figures import KINDS, check_figure, plot_fold, save
+
+    path = check_figure(output)
+    if path.exists() and not force:
+        raise InputError(f"{output} exists", hint="Say --force to overwrite it.")
+    if what not in KINDS:
+        raise InputError(f"--what {what}: expected one of {', '.join(KINDS)}")
+    limit = _start(budget)
+    save(plot_fold(source.read(limit), what, array, _values(param), method, limit), path)
+
+
+@app.command(
     epilog="\b\nExamples:\n  arrayfold tradeoff examples/jacobi-1d.toml --param n=32\n"
     "  arrayfold tradeoff examples/blur.c --param N=32 -o blur.svg"
 )
@@ -435,7 +470,8 @@ def tradeoff(
     """Storage against parallelism over many orders: the ones that no other beats."""
     from pathlib import Path
 
-    from arrayfold.report.tradeoff import check_figure, draw_tradeoff, tradeoff_data, tradeoff_report
+    from arrayfold.report.figures import check_figure
+    from arrayfold.report.tradeoff import draw_tradeoff, tradeoff_data, tradeoff_report
     from arrayfold.tradeoff import Source, explore
 
     figure = None if output is None else check_figure(output)

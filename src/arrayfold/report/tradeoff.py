@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from arrayfold.errors import InputError
+from arrayfold.report.figures import new_figure, save
 from arrayfold.tradeoff import Exploration
-
-FORMATS = (".svg", ".png", ".pdf")
 
 
 def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
@@ -52,18 +49,9 @@ def tradeoff_report(exploration: Exploration, *, everything: bool) -> Renderable
     return Group(table, Text(summary))
 
 
-def check_figure(file: str) -> Path:
-    """Where a figure goes; raises if that is no format that can be drawn."""
-    path = Path(file)
-    if path.suffix not in FORMATS:
-        raise InputError(f"{file}: a figure ends in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
-    return path
-
-
 def draw_tradeoff(exploration: Exploration, path: Path) -> None:
     """All orders as points, the frontier as a line."""
-    matplotlib: Any = import_module("matplotlib")
-    figure = import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
+    figure = new_figure()
     axes = figure.subplots()
     frontier = exploration.frontier
     others = [point for point in exploration.possible if point not in frontier]
@@ -93,5 +81,4 @@ def draw_tradeoff(exploration: Exploration, path: Path) -> None:
     sizes = ", ".join(f"{name} = {value}" for name, value in exploration.params.items())
     axes.set_title(f"{Path(exploration.source.file).name}, {sizes}")
     axes.legend()
-    with matplotlib.rc_context({"svg.hashsalt": "arrayfold"}):
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    save(figure, path)

@@ -1,0 +1,288 @@
+"""Figures of conflicts, lattices, lifetimes and methods (matplotlib)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from arrayfold._budget import Budget
+from arrayfold._isl import points
+from arrayfold.compare import ComparedArray, compare
+from arrayfold.errors import InputError
+from arrayfold.fold import Analysis, FoldedArray, checked_params, chosen_arrays, fold
+from arrayfold.liveness import Liveness
+from arrayfold.mapping import Mapping as ModularMapping
+from arrayfold.picture import Cell, cells_at, differences_at, lifetimes_at, picture_sizes, shares
+from arrayfold.program import Problem
+
+What: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
+KINDS: tuple[What, ...] = get_args(What)
+FORMATS = (".svg", ".png", ".pdf")
+
+_BLUE, _ORANGE, _GREY = "#4c78a8", "#f58518", "#b0b0b0"
+_MOST_PANELS = 9
+_MOST_NUMBERS = 150
+
+
+def check_figure(file: str) -> Path:
+    """Where a figure goes; raises if that is no format that can be drawn."""
+    path = Path(file)
+    if path.suffix not in FORMATS:
+        raise InputError(f"{file}: a figure ends in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+    return path
+
+
+def new_figure(width: float = 7, height: float = 4.5) -> Any:
+    """An empty figure."""
+    return import_module("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure, the same bytes for the same picture."""
+    matplotlib: Any = import_module("matplotlib")
+    with matplotlib.rc_context({"svg.hashsalt": "arrayfold", "svg.fonttype": "none"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=200)
+
+
+def plot_fold(
+    problem: Problem,
+    what: What,
+    name: str | None = None,
+    params: Mapping[str, int] | None = None,
+    method: str = "auto",
+    budget: Budget | None = None,
+) -> Any:
+    """A figure of one array of a problem, at the sizes given or at small ones.
+
+    name  the array; without it, the first one that may be folded
+    """
+    sizes = picture_sizes(problem.context, checked_params(problem, params or {}))
+    analysis = Analysis.of(problem, budget)
+    arrays = chosen_arrays(analysis, [] if name is None else [name])
+    if not arrays:
+        raise InputError("there is no array to draw; name one with --array")
+    if what == "methods":
+        (compared,) = compare(problem, params=sizes, arrays=arrays[:1], budget=budget, only_general=True)
+        return draw_methods(compared, sizes)
+    # The mapping is one for all sizes, whatever the size of the picture.
+    (folded,) = fold(problem, params=params or {}, arrays=arrays[:1], method=method, budget=budget)
+    if what == "conflicts":
+        return draw_conflicts(folded, sizes)
+    if what == "lattice":
+        return draw_lattice(folded, sizes)
+    if analysis.liveness is None:
+        raise InputError("lifetimes need a program, but the file gives conflicts")
+    return draw_lifetimes(folded, analysis.liveness, sizes)
+
+
+# ---------------------------------------------------------------- differences
+
+
+def draw_conflicts(array: FoldedArray, params: Mapping[str, int]) -> Any:
+    """The cells that one cell conflicts with, and the differences of all conflicting cells."""
+    found = differences_at(array.conflicts, params)
+    title = f"{array.name}: differences of conflicting cells{_at(params)}"
+    if array.conflicts.array.rank not in (1, 2):
+        return _panels(found, array, title, lambda _: False)
+    cells = cells_at(array.conflicts, params)
+    pairs = set(points(array.conflicts.at(params).pairs.wrap().flatten()))
+    rank = array.conflicts.array.rank
+    partners: dict[Cell, list[Cell]] = {cell: [] for cell in cells}
+    for pair in pairs:
+        partners[pair[:rank]].append(pair[rank:])
+    chosen = max(cells, key=lambda cell: (len(partners[cell]), [-abs(x) for x in cell]))
+    figure = new_figure(9.5, 4.6)
+    left, right = figure.subplots(1, 2)
+    _cell_panel(left, array, cells, chosen, partners[chosen])
+    reach = [max((abs(cell[k]) for cell in found), default=0) + 2 for k in range(rank)]
+    _difference_panel(right, found, array.conflicts.array.dimensions, reach, (), lambda _: False)
+    right.set_title("differences of conflicting cells", fontsize=9)
+    figure.suptitle(f"{array.name}{_at(params)}", fontsize=10)
+    return figure
+
+
+def _cell_panel(
+    axes: Any, array: FoldedArray, cells: Sequence[Cell], chosen: Cell, partners: Sequence[Cell]
+) -> None:
+    """All cells, those in colour that one of them conflicts with."""
+    names = array.conflicts.array.dimensions
+    for chunk, look in (
+        (cells, {"color": "#dddddd", "s": 14}),
+        (partners, {"color": _BLUE, "s": 26}),
+        ([chosen], {"color": _ORANGE, "s": 40, "marker": "s"}),
+    ):
+        ys = [cell[-2] if len(cell) > 1 else 0 for cell in chunk]
+        axes.scatter([cell[-1] for cell in chunk], ys, **look)
+    _set_grid(axes)
+    axes.set_xlabel(names[-1], fontsize=8)
+    axes.set_ylabel(names[-2] if len(names) > 1 else "", fontsize=8)
+    cell = ", ".join(map(str, chosen))
+    axes.set_title(f"{array.name}[{cell}] conflicts with {len(partners)} of {len(cells)} cells", fontsize=9)
+
+
+def _set_grid(axes: Any) -> None:
+    """Cells are squares with whole coordinates, the first one on top."""
+    whole = import_module("matplotlib.ticker").MaxNLocator
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(whole(integer=True))
+    axes.tick_params(labelsize=8)
+    axes.set_aspect("equal")
+    axes.invert_yaxis()
+
+
+def draw_lattice(array: FoldedArray, params: Mapping[str, int]) -> Any:
+    """The differences of conflicting cells, and the lattice of those between cells that share an address."""
+    if not isinstance(array.mapping, ModularMapping):
+        raise InputError(f"{array.name} has a table of addresses and no lattice; leave out --method static")
+    found = differences_at(array.conflicts, params)
+    title = f"{array.mapping}: {array.size} cells{_at(params)}"
+    return _panels(found, array, title, lambda difference: shares(array.mapping, difference, params))
+
+
+def _panels(found: set[Cell], array: FoldedArray, title: str, is_shared: Callable[[Cell], bool]) -> Any:
+    """One panel for two dimensions, one for each value of the first coordinate for three."""
+    rank = array.conflicts.array.rank
+    names = array.conflicts.array.dimensions
+    if rank == 0:
+        raise InputError(f"{array.name} has one cell, of which there is nothing to draw")
+    slices: list[tuple[str, Cell]] = [("", ())]
+    if rank > 2:
+        middle = {cell[: rank - 2] for cell in found if not any(cell[: rank - 3])}
+        chosen = sorted(middle | {(0,) * (rank - 2)}, key=lambda cell: (abs(cell[-1]), cell))[:_MOST_PANELS]
+        slices = [
+            (", ".join(f"{name} = {value}" for name, value in zip(names, cell, strict=False)), cell)
+            for cell in sorted(chosen)
+        ]
+    columns = math.ceil(math.sqrt(len(slices)))
+    rows = math.ceil(len(slices) / columns)
+    figure = new_figure(max(5, 3.2 * columns), max(4.2, 3.2 * rows) if rank > 1 else 2.4)
+    figure.suptitle(title, fontsize=10)
+    reach = [max((abs(cell[k]) for cell in found), default=0) + 2 for k in range(rank)]
+    every = figure.subplots(rows, columns, squeeze=False)
+    for number, axes in enumerate(every.flat):
+        if number >= len(slices):
+            axes.set_visible(False)
+            continue
+        words, start = slices[number]
+        _difference_panel(axes, found, names, reach, start, is_shared)
+        if words:
+            axes.set_title(words, fontsize=9)
+    handles, labels = every.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)
+    return figure
+
+
+def _difference_panel(
+    axes: Any,
+    found: set[Cell],
+    names: Sequence[str],
+    reach: Sequence[int],
+    start: Cell,
+    is_shared: Callable[[Cell], bool],
+) -> None:
+    rest = len(names) - len(start)
+    down = range(-reach[-2], reach[-2] + 1) if rest == 2 else range(1)
+    across = range(-reach[-1], reach[-1] + 1)
+    window = [(*start, *(((y, x)) if rest == 2 else (x,))) for y in down for x in across]
+    zero = (0,) * len(names)
+    kinds = {
+        "no conflict": [c for c in window if c not in found and c != zero],
+        "conflict": [c for c in window if c in found],
+        "one address": [c for c in window if c != zero and is_shared(c)],
+        "the same cell": [c for c in window if c == zero],
+    }
+    looks: dict[str, dict[str, Any]] = {
+        "no conflict": {"color": "#dddddd", "s": 6},
+        "conflict": {"color": _BLUE, "s": 22},
+        "one address": {"facecolors": "none", "edgecolors": _ORANGE, "s": 60, "linewidths": 1.6},
+        "the same cell": {"color": "#222222", "marker": "+", "s": 60},
+    }
+    for label, cells in kinds.items():
+        if cells:
+            ys = [cell[-2] if rest == 2 else 0 for cell in cells]
+            axes.scatter([cell[-1] for cell in cells], ys, label=label, **looks[label])
+    axes.set_xlabel(f"difference in {names[-1]}", fontsize=8)
+    _set_grid(axes)
+    if rest == 2:
+        axes.set_ylabel(f"difference in {names[-2]}", fontsize=8)
+    else:
+        axes.set_yticks([])
+
+
+# ---------------------------------------------------------------- lifetimes
+
+
+def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, int]) -> Any:
+    """When cells are in memory, coloured by their address; below, live cells against addresses."""
+    matplotlib: Any = import_module("matplotlib")
+    bars = lifetimes_at(liveness, array.name, params)
+    if not bars:
+        raise InputError(f"{array.name} has no cells at these sizes")
+    cells_at(array.conflicts, params)
+    addresses = {one.cell: array.mapping.address(one.cell, params) for one in bars}
+    numbers = {address: k for k, address in enumerate(sorted(set(addresses.values())))}
+    colours = matplotlib.colormaps["turbo"]
+    end = max(one.last for one in bars) + 1
+    figure = new_figure(8, min(9, 3.2 + 0.08 * len(bars)))
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    for row, one in enumerate(bars):
+        shade = colours((numbers[addresses[one.cell]] + 0.5) / len(numbers))
+        upper.barh(row, one.last - one.first + 1, left=one.first, height=0.9, color=shade)
+    if len(bars) <= _MOST_NUMBERS // 3:
+        words = [f"{array.name}[{', '.join(map(str, one.cell))}]" for one in bars]
+        upper.set_yticks(range(len(bars)), words, fontsize=7)
+    else:
+        upper.set_ylabel(f"cells of {array.name}, by first write")
+    upper.invert_yaxis()
+    upper.set_title(f"{array.mapping}{_at(params)}; one colour is one address", fontsize=10)
+    live = [sum(one.first <= step < max(one.last, one.first + 1) for one in bars) for step in range(end)]
+    lower.fill_between(range(end), live, step="post", color=_BLUE, alpha=0.5, label="cells in memory")
+    size = array.size.at(params)
+    lower.axhline(size, color=_ORANGE, label=f"addresses: {array.size} = {size}")
+    lower.set_xlabel("step (reads and writes of the array in their order)")
+    lower.set_ylim(0, size * 1.15 + 1)
+    lower.legend(fontsize=8, loc="lower right")
+    return figure
+
+
+# ---------------------------------------------------------------- methods
+
+
+def draw_methods(array: ComparedArray, params: Mapping[str, int]) -> Any:
+    """The cells that every method needs, beside the lower bound."""
+    found = [one for one in array.candidates if one.mapping is not None and one.is_proved]
+    if not found:
+        raise InputError(f"no method has a mapping for {array.conflicts.name}")
+    sizes = [one.mapping.size.at(params) for one in found if one.mapping is not None]
+    figure = new_figure(7, 1.6 + 0.35 * len(found))
+    axes = figure.subplots()
+    best = min(sizes)
+    axes.barh(
+        range(len(found)), sizes, color=[_BLUE if size == best else _GREY for size in sizes], height=0.7
+    )
+    for row, (one, size) in enumerate(zip(found, sizes, strict=True)):
+        assert one.mapping is not None
+        axes.annotate(
+            f"{one.mapping.size} = {size:,}",
+            (size, row),
+            xytext=(4, -3),
+            textcoords="offset points",
+            fontsize=8,
+        )
+    axes.set_yticks(range(len(found)), [one.method for one in found], fontsize=9)
+    axes.invert_yaxis()
+    least = array.lower_bound.at(params)
+    if least is not None:
+        axes.axvline(least, color=_ORANGE, label=f"lower bound: {least:,}")
+        axes.legend(fontsize=8)
+    axes.set_xlim(0, max(sizes) * 1.35)
+    axes.set_xlabel("cells")
+    axes.set_title(f"{array.conflicts.name}{_at(params)}", fontsize=10)
+    return figure
+
+
+def _at(params: Mapping[str, int]) -> str:
+    return f" at {', '.join(f'{name} = {value}' for name, value in params.items())}" if params else ""

@@ -1,0 +1,90 @@
+"""Figures: what they show agrees with enumeration, every kind is drawn in every format, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arrayfold import InputError, Program, fold, read
+from arrayfold.fold import Analysis
+from arrayfold.picture import differences_at, lifetimes_at, picture_sizes, shares
+from arrayfold.report.figures import KINDS, What, plot_fold, save
+from command import run
+from random_programs import differences_of
+from traces import trace_of
+
+EXAMPLES = Path("examples")
+
+
+@pytest.mark.parametrize("what", KINDS)
+@pytest.mark.parametrize("name", ["diamond-tile.toml", "jacobi-1d.c", "lbm-d2q9.toml", "scalar-chain.toml"])
+def test_every_kind_is_drawn(what: What, name: str, tmp_path: Path) -> None:
+    problem = read(EXAMPLES / name)
+    params = dict.fromkeys(problem.parameters, 4)
+    if not isinstance(problem, Program) and what == "lifetimes":
+        with pytest.raises(InputError, match="need a program"):
+            plot_fold(problem, what, params=params)
+        return
+    save(plot_fold(problem, what, params=params), tmp_path / "figure.svg")
+    text = (tmp_path / "figure.svg").read_text()
+    assert text.startswith("<?xml")
+    assert "at " in text
+
+
+def test_the_same_picture_gives_the_same_bytes(tmp_path: Path) -> None:
+    for file in ("one.svg", "two.svg"):
+        save(plot_fold(read(EXAMPLES / "diamond-tile.toml"), "lattice", params={"B": 4}), tmp_path / file)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_lifetimes_and_differences_are_those_of_enumeration() -> None:
+    program = read(EXAMPLES / "jacobi-1d.c")
+    assert isinstance(program, Program)
+    params = {"N": 5, "T": 3}
+    analysis = Analysis.of(program)
+    assert analysis.liveness is not None
+    trace = trace_of(program, params)
+    bars = lifetimes_at(analysis.liveness, "A", params)
+    steps = sorted({step for one in bars for step in (one.first, one.last)})
+    live = max(sum(one.first <= s < max(one.last, one.first + 1) for one in bars) for s in steps)
+    assert live == trace.most_live("A") == 6
+    (folded,) = fold(program)
+    found = differences_at(folded.conflicts, params)
+    assert found == differences_of(trace.conflicts("A"))
+    assert not any(shares(folded.mapping, difference, params) for difference in found)
+
+
+def test_sizes_of_a_picture_are_small_and_legal() -> None:
+    problem = read(EXAMPLES / "jacobi-1d.c")
+    assert picture_sizes(problem.context, {"N": 3}) == {"N": 3, "T": 8}
+    assert picture_sizes(problem.context, {}) == {"N": 8, "T": 8}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "figure.txt"], "a figure ends in"),
+        (["-o", "figure.svg", "--what", "poetry"], "expected one of conflicts"),
+        (["-o", "figure.svg", "--param", "B=500"], "pictures show up to"),
+        (["-o", "figure.svg", "--array", "B"], "there is no array"),
+    ],
+)
+def test_refusals(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = [str(tmp_path / one) if one.startswith("figure") else one for one in options]
+    assert run(monkeypatch, "plot", "examples/diamond-tile.toml", *options) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = tmp_path / "figure.svg"
+    figure.write_text("mine")
+    assert run(monkeypatch, "plot", "examples/scalar-chain.toml", "-o", str(figure)) == 2
+    assert figure.read_text() == "mine"
