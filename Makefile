@@ -12,7 +12,7 @@ demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.fo
 	$(BIN)/arrayfold fold examples/blur-interleaved.c --param N=1024 -o demo.folded.c --force --run
 
 test: $(READY) lint  ## set up, then everything that CI runs
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
 
 lint: $(READY)

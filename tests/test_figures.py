@@ -18,7 +18,7 @@ EXAMPLES = Path("examples")
 
 
 @pytest.mark.parametrize("what", KINDS)
-@pytest.mark.parametrize("name", ["diamond-tile.toml", "jacobi-1d.c", "lbm-d2q9.toml", "scalar-chain.toml"])
+@pytest.mark.parametrize("name", ["diamond-tile.toml", "jacobi-1d.c"])
 def test_every_kind_is_drawn(what: What, name: str, tmp_path: Path) -> None:
     problem = read(EXAMPLES / name)
     params = dict.fromkeys(problem.parameters, 4)
@@ -30,6 +30,15 @@ def test_every_kind_is_drawn(what: What, name: str, tmp_path: Path) -> None:
     text = (tmp_path / "figure.svg").read_text()
     assert text.startswith("<?xml")
     assert "at " in text
+
+
+@pytest.mark.parametrize("name", ["lbm-d2q9.toml", "scalar-chain.toml"])
+def test_slices_and_lines_are_drawn(name: str, tmp_path: Path) -> None:
+    problem = read(EXAMPLES / name)
+    params = dict.fromkeys(problem.parameters, 4)
+    figure = plot_fold(problem, "lattice", params=params, method="successive-modulo")
+    save(figure, tmp_path / "figure.svg")
+    assert len(figure.axes) == (3 if "lbm" in name else 1)
 
 
 def test_the_same_picture_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from arrayfold.program import Program
 from arrayfold.runner import run_both
 
 EXAMPLES = sorted(Path("examples").glob("*.c"))
+# The tests of an example run in one process, which folds it once.
+GROUPED = [pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(path.stem)) for path in EXAMPLES]
 WARNINGS = ["gcc", "-std=c11", "-Wall", "-Wextra", "-O2", "-c", "-o", "/dev/null"]
 
 # Sizes of the temporaries in the order as written; arrays that keep their size are in here, too.
@@ -29,6 +31,9 @@ SIZES = {
     "blur-tiled": {"blurx": "2*N + 8"},
     "forward-substitution": {"sum": "1"},
     "gauss-filter": {"tmp": "3"},
+    "heat-1d": {"A": "N", "B": "N"},
+    "heat-2d": {"A": "N^2", "B": "N^2"},
+    "heat-3d": {"A": "N^3", "B": "N^3"},
     "harris": {"Ix": "1", "Iy": "1", "Ixx": "3*N - 6", "Ixy": "3*N - 6", "Iyy": "3*N - 6"}
     | dict.fromkeys(("Sxx", "Sxy", "Syy"), "1"),
     "horner": {"value": "1"},
@@ -42,6 +47,8 @@ SIZES = {
     "stages-sections": {"sq": "N", "df": "N - 1"},
     "pipeline-if": {"level": "W + 1", "dx": "1", "dy": "1"},
     "produce-consume": {"A": "2*N - 1"},
+    "row-buffer": {"row": "W"},
+    "smoother": dict.fromkeys("abcd", "N^2"),
     "pyramid": {"half": "W + 1"},
     "seidel-2d": {"A": "N^2"},
     "three-mm": {"E": "N^2", "F": "N^2"},
@@ -83,13 +90,15 @@ def test_there_are_many() -> None:
     assert len(EXAMPLES) >= 15
 
 
-@pytest.mark.parametrize("name", sorted(SIZES))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in sorted(SIZES)]
+)
 def test_sizes(name: str) -> None:
     results = folded(Path(f"examples/{name}.c"))
     assert {array.name: str(array.size) for result in results for array in result} == SIZES[name]
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", GROUPED)
 def test_kept_loops(path: Path, tmp_path: Path) -> None:
     results = folded(path)
     code = code_of(results, "keep")
@@ -102,7 +111,7 @@ def test_kept_loops(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("style", ["fast", "readable"])
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", GROUPED)
 def test_generated_loops(path: Path, style: Style, tmp_path: Path) -> None:
     results = folded(path)
     if any(source_of(result).has_tasks for result in results):

@@ -156,7 +156,7 @@ def _panels(found: set[Cell], array: FoldedArray, title: str, is_shared: Callabl
             (", ".join(f"{name} = {value}" for name, value in zip(names, cell, strict=False)), cell)
             for cell in sorted(chosen)
         ]
-    columns = math.ceil(math.sqrt(len(slices)))
+    columns = len(slices) if len(slices) <= 3 else math.ceil(math.sqrt(len(slices)))
     rows = math.ceil(len(slices) / columns)
     figure = new_figure(max(5, 3.2 * columns), max(4.2, 3.2 * rows) if rank > 1 else 2.4)
     figure.suptitle(title, fontsize=10)
