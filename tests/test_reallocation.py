@@ -159,6 +159,32 @@ def test_guards_are_said_once() -> None:
     assert line.count("?") == 1
 
 
+CHAIN = """
+#define DOUBLE(x) x = x + x
+void f(int N, const double in[restrict N], double out[restrict N])
+{
+    double a[N], b[N], c[N];
+#pragma scop
+    for (int i = 0; i < N; i++) a[i] = in[i];
+    for (int i = 0; i < N; i++) out[i] = a[i] += 1.0;
+    for (int i = 0; i < N; i++) b[i] = in[i];
+    for (int i = 0; i < N; i++) out[i] += b[i] = b[i] * 2;
+    for (int i = 0; i < N; i++) { c[i] = in[i]; DOUBLE(c[i]); }
+    for (int i = 0; i < N; i++) out[i] += a[N - 1 - i] + b[N - 1 - i] + c[i];
+#pragma endscop
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("style", ["fast", "readable"])
+def test_assignments_inside_of_assignments_and_macros(style: Style) -> None:
+    program = reallocate(program_of(CHAIN))
+    assert set(program.origins.values()) == {"b", "c"}
+    result = fold(program)
+    assert run_both(result, result.to_c(style=style).encode(), params={"N": 9}).is_equal
+
+
 # ---------------------------------------------------------------- orders
 
 ROWS_FIRST = "S_0[y, x] -> [0, y, x]; S_1[y, x] -> [1, y, x]"

@@ -13,6 +13,7 @@ from arrayfold import FoldResult, InputError, Program, fold_shared, read, reallo
 from arrayfold.codegen import Style
 from arrayfold.formula import Formula
 from arrayfold.frontends.c import read_c
+from arrayfold.frontends.problem import read_problem
 from arrayfold.liveness import analyse
 from arrayfold.mapping import Mapping
 from arrayfold.runner import find_compiler, run_both
@@ -326,6 +327,93 @@ def test_a_file_for_other_solvers() -> None:
         assert overlap == interference.are_apart(k, j)
     with pytest.raises(InputError, match="N needs a value"):
         find_intervals(program, names, {})
+
+
+REVERSED = """
+void f(int N, const double in[restrict N], double out[restrict N])
+{
+    double c[N], d[N], e[N];
+#pragma scop
+    for (int i = 1; i < N; i++) c[i] = in[i];
+    for (int i = 1; i < N; i++) d[i] = c[N - i];
+    for (int i = 1; i < N; i++) e[i] = d[N - i] * d[i];
+    for (int i = 1; i < N; i++) out[i] = e[N - i];
+#pragma endscop
+}
+"""
+SOMETIMES = """
+void f(int N, int M, const double in[restrict N + M], double out[restrict N + M])
+{
+    double a[N], b[N + 1], c[N + M];
+#pragma scop
+    for (int i = 0; i < N; i++) a[i] = in[i];
+    for (int i = 0; i < N; i++) out[i] = a[N - 1 - i];
+    if (M >= 5) {
+        for (int i = 0; i <= N; i++) b[i] = in[i];
+        for (int i = 0; i <= N; i++) out[i] += b[N - i];
+    }
+    for (int i = 0; i < N + M - 4; i++) c[i] = in[i];
+    for (int i = 0; i < N + M - 4; i++) out[i] += c[N + M - 5 - i];
+#pragma endscop
+}
+"""
+CONDITION = """
+void f(int N, const int in[restrict N], int out[restrict N])
+{
+    int a[N], c[N];
+#pragma scop
+    for (int i = 0; i < N; i++) { a[i] = in[i]; c[i] = in[i] * 2; }
+    for (int i = 0; i < N; i++) { if (c[i] > 5) out[i] = a[i]; }
+#pragma endscop
+}
+"""
+
+
+def test_buffers_at_sizes_without_cells() -> None:
+    # At N = 1 no array has a cell, but c and d are in use together at others.
+    result = fold_shared(program_of(REVERSED), "arrays", params={"N": 1})
+    assert result.footprint is not None
+    for block in result.footprint.blocks:
+        assert not {"c", "d"} <= block.offsets.keys()
+        assert not {"d", "e"} <= block.offsets.keys()
+
+
+@needs_compiler
+@pytest.mark.parametrize("share", ["arrays", "offsets"])
+def test_a_block_is_large_enough_where_only_some_arrays_have_cells(share: str) -> None:
+    result = fold_shared(program_of(SOMETIMES), share)  # type: ignore[arg-type]
+    assert result.footprint is not None
+    for params in ({"N": 20, "M": 1}, {"N": 20, "M": 5}, {"N": 3, "M": 9}):
+        for block in result.footprint.blocks:
+            assert block.size.at(params) >= params["N"]
+        assert run_both(result, result.to_c().encode(), params=params, sanitize=True).is_equal
+
+
+@needs_compiler
+def test_an_array_in_a_condition_keeps_its_memory() -> None:
+    result = fold_shared(program_of(CONDITION), "cells")
+    assert run_both(result, result.to_c().encode(), params={"N": 9}).is_equal
+
+
+def test_tables_do_not_share() -> None:
+    result = fold_shared(example("smoother.c"), "cells", method="static", params={"N": 3})
+    assert not any(array.members for array in result)
+
+
+def test_intervals_of_writes_that_nobody_reads() -> None:
+    text = """
+context = "[N] -> { : N >= 1 }"
+domain = "[N] -> { S[i] : 0 <= i < N; T[i] : 0 <= i < N - 5 }"
+write = "{ S[i] -> a[i]; S[i] -> b[i]; T[i] -> c[i] }"
+schedule = "{ S[i] -> [0, i]; T[i] -> [1, i] }"
+temporary = ["a", "b", "c"]
+"""
+    program = read_problem("f.toml", text)
+    assert isinstance(program, Program)
+    found = {one.array: one for one in find_intervals(program, ["a", "b", "c"], {"N": 3})}
+    assert found.keys() == {"a", "b"}
+    assert found["a"].lower < found["b"].upper
+    assert found["b"].lower < found["a"].upper
 
 
 # ---------------------------------------------------------------- what is said

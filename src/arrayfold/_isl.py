@@ -37,6 +37,15 @@ def fresh_names(prefix: str, count: int, taken: Collection[str]) -> list[str]:
     return [f"{prefix}{k}" for k in range(count)]
 
 
+def fresh_name(name: str, taken: Collection[str]) -> str:
+    """The name, or one like it where it is taken.
+
+    >>> fresh_name("A", ["B"]), fresh_name("A", ["A"])
+    ('A', 'A0')
+    """
+    return name if name not in taken else fresh_names(name, 1, taken)[0]
+
+
 def fix_parameters(params: Mapping[str, int]) -> isl.Set:
     """The parameter set that holds these values only.
 

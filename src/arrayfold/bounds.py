@@ -102,7 +102,8 @@ class LowerBound:
             return True
         if self.clique is not None and self.clique.is_at(params) and size.names() <= set(params):
             return size.at(params) == len(self.clique.cells)
-        if self.formula is not None and (self.formula != size or self.when is None):
+        is_known = self.formula is not None and (self.formula != size or self.when is None)
+        if is_known and not (self.is_attained and self.when is None):
             return self.formula == size
         return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
 

@@ -548,7 +548,10 @@ def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
             new for problem in problems for new, old in getattr(problem, "origins", {}).items() if old == name
         ]
         if not own:
-            raise InputError(f"every value of {name} is needed in {name} after the region")
+            problem = next((one for one in problems if name in [array.name for array in one.arrays]), None)
+            if problem is None:
+                problems[0].array(name)
+            raise InputError(f"no value of {name} is written that is not needed there after the program")
         found += own
     return found
 

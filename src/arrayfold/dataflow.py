@@ -48,14 +48,20 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
 
 def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map]:
     """{ S[i] -> [T[j] -> A[x]] }: the flow dependences of some arrays alone, for a total order."""
-    reads = isl.UnionMap.empty(program.context.get_space())
-    for name in arrays:
-        reads = reads.union(program.accesses(writes=False, array=name))
+    reads = _reads_of(program, arrays)
     mine = [
         replace(one, accesses=tuple(access for access in one.accesses if access.array in arrays))
         for one in program.statements
     ]
     return maps_of(coalesced(_last_writes(replace(program, statements=tuple(mine)), order, reads)))
+
+
+def _reads_of(program: Program, arrays: Sequence[str]) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: all reads of some arrays."""
+    reads = isl.UnionMap.empty(program.context.get_space())
+    for name in arrays:
+        reads = reads.union(program.accesses(writes=False, array=name))
+    return reads
 
 
 def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map] | None:
@@ -72,9 +78,7 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
     seen = isl.UnionMap.empty(program.context.get_space())
     for flow in flows:
         seen = seen.union(isl.UnionMap.from_map(flow))
-    reads = isl.UnionMap.empty(program.context.get_space())
-    for name in arrays:
-        reads = reads.union(program.accesses(writes=False, array=name))
+    reads = _reads_of(program, arrays)
     others = _possible_writes(program, order, reads).subtract(seen).intersect_params(program.context)
     hidden = _across(order.write_times, order.before, order.write_times).apply_range(seen)
     sure = _across(order.write_times, order.before, order.read_times)

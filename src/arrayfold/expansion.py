@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, fresh_names, maps_of, sets_of
+from arrayfold._isl import coalesced, fresh_name, maps_of, sets_of
+from arrayfold.c.source import updated_inside
 from arrayfold.dataflow import certain_flows, undefined_reads
 from arrayfold.errors import MethodNotApplicable
 from arrayfold.formula_isl import box_size
@@ -66,6 +67,8 @@ def find_obstacle(program: Program, array: str) -> str | None:
         if any(not access.relation.is_single_valued() for access in written):
             return f"{statement.name} writes more than one cell"
         if program.source is not None:
+            if program.source.variables[array] in updated_inside(program.source.statements[statement.name]):
+                return f"{statement.name} updates it inside of another assignment"
             for guard in program.source.statements[statement.name].guards:
                 evaluated = next(one for one in program.statements if one.name == guard.evaluated)
                 if any(access.array == array for access in evaluated.accesses):
@@ -151,7 +154,7 @@ def _new_names(program: Program, arrays: Sequence[str]) -> _Names:
             key = (statement.name, access.array)
             if access.is_write and access.array in arrays and key not in fixed:
                 wanted = f"{access.array}_{statement.name}"
-                names[key] = wanted if wanted not in taken else fresh_names(wanted, 1, taken)[0]
+                names[key] = fresh_name(wanted, taken)
                 taken.append(names[key])
     return names
 

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias, get_args
 import islpy as isl
 
 from arrayfold._budget import Budget
-from arrayfold._isl import fresh_names, large_parameters
+from arrayfold._isl import fresh_name, large_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.errors import ArrayfoldError, InputError
+from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.fold import (
     DEFAULT_SECONDS,
     Analysis,
@@ -37,6 +37,7 @@ SHARES: tuple[Share, ...] = get_args(Share)
 
 _MOST_NUMBERS = 4
 _SHARE_FOR_BOUND = 0.3
+_SHARE_FOR_CELLS = 0.7
 _Places: TypeAlias = Callable[[Interference, Sequence[int]], Placement]
 
 
@@ -80,7 +81,9 @@ class _Folding:
 
     def smallest(self, share: Share) -> FoldResult:
         """The result with the fewest cells; of several, the simplest."""
-        merged = list(self._with_merged_cells()) if share in ("cells", "auto") else []
+        # Every array for itself must still be possible afterwards.
+        some = replace(self, budget=self.budget.part(_SHARE_FOR_CELLS))
+        merged = list(some._with_merged_cells()) if share in ("cells", "auto") else []
         if share == "cells" and any(map(_is_tight, merged)):
             return min(merged, key=self._rank)
         apart = self._apart()
@@ -97,6 +100,13 @@ class _Folding:
         return size.evaluate(self._sizes), size.evaluate(large_parameters(self.program.context))
 
     @property
+    def _where(self) -> str:
+        """The sizes at which places are compared, in words."""
+        if self.program.parameters and not set(self.program.parameters) <= self.params.keys():
+            return " at large sizes"
+        return f" at {', '.join(f'{k} = {v}' for k, v in self.params.items())}" if self.params else ""
+
+    @property
     def _sizes(self) -> dict[str, int]:
         """Values of all parameters: those given, and large ones."""
         return {**large_parameters(self.program.context), **self.params}
@@ -110,6 +120,19 @@ class _Folding:
             kind = "" if source is None else source.variables[name].element.spelling.replace("const ", "")
             groups.setdefault(f"{name} live-in" if name in live_in else kind, []).append(name)
         return list(groups.values())
+
+    def _in_conditions(self) -> set[str]:
+        """Arrays that conditions on data look at, which are evaluated again wherever they guard something."""
+        source = self.program.source
+        if source is None:
+            return set()
+        evaluated = {guard.evaluated for one in source.statements.values() for guard in one.guards}
+        return {
+            access.array
+            for statement in self.program.statements
+            if statement.name in evaluated
+            for access in statement.accesses
+        }
 
     # ------------------------------------------------ every array for itself
 
@@ -155,7 +178,9 @@ class _Folding:
     # ------------------------------------------------ cells of several arrays
 
     def _with_merged_cells(self) -> Iterator[FoldResult]:
-        groups = [group for group in self._groups() if len(group) > 1]
+        conditions = self._in_conditions()
+        groups = [[name for name in group if name not in conditions] for group in self._groups()]
+        groups = [group for group in groups if len(group) > 1]
         if not groups:
             return
         most = 0
@@ -184,8 +209,8 @@ class _Folding:
         folded = [self._folded(analysis, name) for name in alone]
         for name, embedding in embeddings.items():
             one = _simplified(self._folded(analysis, name))
-            assert isinstance(one.mapping, StorageMapping)
             mapping = one.mapping
+            assert isinstance(mapping, StorageMapping)
             members = tuple(embedding.of_member(mapping, self.program.array(old)) for old in embedding.places)
             origins = {self.program.origins.get(old, old) for old in embedding.places}
             gone = [program.replaced[old] for old in sorted(origins) if old in program.replaced]
@@ -214,16 +239,18 @@ class _Folding:
                 interference = find_interference(self.program, group)
             boxes = [_Box.of(apart[name], self._sizes) for name in group]
             placement = places(interference, [box.cells for box in boxes])
-            name = _fresh("memory", [*taken, *(block.name for block in blocks)])
+            name = fresh_name("memory", [*taken, *(block.name for block in blocks)])
             if places is buffers_for:
                 blocks += _buffers(boxes, placement, name)
             else:
                 blocks.append(_block(interference, boxes, placement, name))
-            remarks += _remarks(interference, boxes, placement)
+            remarks += _remarks(interference, boxes, placement, self._where)
         shared = {array for block in blocks for array in block.offsets}
         rest = (one.size for one in apart.arrays if one.name not in shared)
         after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
-        footprint = replace(apart.footprint, after=after, blocks=tuple(blocks), remarks=tuple(remarks))
+        footprint = replace(
+            apart.footprint, after=after, blocks=tuple(blocks), remarks=tuple(dict.fromkeys(remarks))
+        )
         return replace(apart, footprint=footprint)
 
 
@@ -269,13 +296,14 @@ class _Box:
 
     @staticmethod
     def of(folded: FoldedArray, sizes: Mapping[str, int]) -> _Box:
-        return _Box(folded.name, folded.size, max(0, folded.size.at(sizes)), folded.conflicts.context)
+        return _Box(folded.name, folded.size, max(1, folded.size.at(sizes)), folded.conflicts.context)
 
 
 def _simplified(folded: FoldedArray) -> FoldedArray:
     """The same addresses with simpler coefficients, if the judge sees that they are right, too."""
     mapping = folded.mapping
-    assert isinstance(mapping, StorageMapping)
+    if not isinstance(mapping, StorageMapping):
+        raise MethodNotApplicable(f"{folded.method} has no rows that several arrays could have in common")
     simpler = mapping.reduced()
     if simpler == mapping:
         return folded
@@ -283,16 +311,9 @@ def _simplified(folded: FoldedArray) -> FoldedArray:
     return replace(folded, mapping=simpler, proof=verdict) if isinstance(verdict, Proof) else folded
 
 
-def _fresh(name: str, taken: Sequence[str]) -> str:
-    return name if name not in taken else fresh_names(name, 1, taken)[0]
-
-
 def _buffers(boxes: Sequence[_Box], placement: Placement, name: str) -> Iterator[Block]:
     """A block for each buffer that holds more than one array."""
-    by_offset: dict[int, list[_Box]] = {}
-    for box, offset in zip(boxes, placement.offsets, strict=True):
-        by_offset.setdefault(offset, []).append(box)
-    shared = [members for members in by_offset.values() if len(members) > 1]
+    shared = [[boxes[k] for k in sorted(members)] for members in placement.buffers if len(members) > 1]
     for number, members in enumerate(shared):
         size = largest((box.size, box.where) for box in members)
         yield Block(f"{name}{number or ''}", size, {box.array: Formula.constant(0) for box in members})
@@ -314,9 +335,16 @@ def _block(interference: Interference, boxes: Sequence[_Box], placement: Placeme
     return Block(name, size, {box.array: offsets[k] for k, box in enumerate(boxes)})
 
 
-def _remarks(interference: Interference, boxes: Sequence[_Box], placement: Placement) -> Iterator[str]:
+def _remarks(
+    interference: Interference, boxes: Sequence[_Box], placement: Placement, where: str
+) -> Iterator[str]:
     if placement.is_least:
-        yield "no placement of these arrays as wholes has fewer cells"
+        what = (
+            "no other buffers for whole arrays have"
+            if placement.buffers
+            else "no placement of whole arrays has"
+        )
+        yield f"{what} fewer cells{where}"
         return
     least = heaviest_clique(interference, [box.cells for box in boxes])
     if least:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 import islpy as isl
 
@@ -56,9 +57,15 @@ def largest(sizes: Iterable[tuple[Formula, isl.Set]]) -> Formula:
     """A formula that is as large as each size wherever that one matters, { : }; as simple as can be seen."""
     found: list[tuple[Formula, isl.Set]] = []
     for size, where in sizes:
-        if any(is_at_most(size, other, where) for other, _ in found):
+        larger = [k for k, (other, _) in enumerate(found) if is_at_most(size, other, where)]
+        if larger:
+            # Who replaces the larger one must replace this one, too.
+            other, there = found[larger[0]]
+            found[larger[0]] = (other, there.union(where))
             continue
-        found = [one for one in found if not is_at_most(one[0], size, one[1])] + [(size, where)]
+        smaller = [one for one in found if is_at_most(one[0], size, one[1])]
+        everywhere = reduce(isl.Set.union, (there for _, there in smaller), where)
+        found = [*(one for one in found if all(one is not gone for gone in smaller)), (size, everywhere)]
     return Formula.extreme("max", [size for size, _ in found]) if found else Formula.constant(0)
 
 

@@ -120,10 +120,10 @@ def _bytes(
     program = result.problem
     assert isinstance(program, Program)
     width = {array.name: max(1, source.variables[array.name].element.bits // 8) for array in result}
-    # Arrays of the text that are gone have elements as wide as those of the arrays that hold their values.
-    holders = {old: new for new, old in program.origins.items()}
-    gone = {old: width[holders[old] if old in holders else result.arrays[0].name] for old in program.replaced}
-    before = sum(gone[old] * max(0, size.at(sizes)) for old, size in program.replaced.items())
+    before = sum(
+        max(1, source.replaced[old].element.bits // 8) * max(0, size.at(sizes))
+        for old, size in program.replaced.items()
+    )
     for array in result:
         if array.name not in program.origins:
             before += width[array.name] * max(0, array.original_size.at(sizes))

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, first_images, fresh_names, maps_by_domain, maps_of
+from arrayfold._isl import coalesced, first_images, fresh_name, fresh_names, maps_by_domain, maps_of
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.dataflow import find_flows
 from arrayfold.errors import InputError
@@ -336,7 +336,7 @@ def _padded(times: isl.Map, depth: int) -> isl.Map:
 
 
 def _fresh(name: str, taken: list[str]) -> str:
-    found = name if name not in taken else fresh_names(name, 1, taken)[0]
+    found = fresh_name(name, taken)
     taken.append(found)
     return found
 

@@ -150,7 +150,7 @@ class CSource:
     impure      a call that uses more than its arguments, in words
     may_alias   two arrays that might overlap
     has_tasks   OpenMP says more of the order than which loops are parallel
-    replaced    variables whose values all have other places than the text says
+    replaced    name in the model -> variable whose values all have other places than the text says
     """
 
     text: CText
@@ -164,7 +164,7 @@ class CSource:
     impure: str | None = None
     may_alias: tuple[str, str] | None = None
     has_tasks: bool = False
-    replaced: frozenset[Variable] = frozenset()
+    replaced: Mapping[str, Variable] = field(default_factory=dict[str, Variable])
 
     @property
     def name(self) -> str:
@@ -186,7 +186,9 @@ class CSource:
         """The same with new arrays of the model, each for values of an old one; some old ones are gone."""
         new = {name: self.variables[origin] for name, origin in origins.items()}
         kept = {name: one for name, one in self.variables.items() if name not in gone}
-        replaced = self.replaced | ({self.variables[name] for name in gone} - set(kept.values()))
+        stays = set(kept.values())
+        lost = {name: self.variables[name] for name in gone if self.variables[name] not in stays}
+        replaced = {**self.replaced, **lost}
         return replace(self, variables={**kept, **new}, replaced=replaced)
 
 
@@ -200,6 +202,25 @@ def assigned_variable(node: Expression | CStatement) -> Variable | None:
         case _:
             return None
     return inner.variable if isinstance(inner, Reference) else None
+
+
+def updated_inside(statement: StatementSource) -> set[Variable]:
+    """The variables that a chain of assignments changes by `+=` or the like, but for the outermost one."""
+    if not isinstance(statement.node, Evaluate):
+        return set()
+    outermost = bare(statement.node.expression)
+    return {
+        inner.variable
+        for node in walk(statement.node.expression)
+        if node is not outermost and _is_update(node)
+        for inner in walk(node.target if isinstance(node, Assign) else node)
+        if isinstance(inner, Reference)
+    }
+
+
+def _is_update(node: Expression | CStatement) -> bool:
+    is_changed = isinstance(node, Unary) and node.operator in ("x++", "x--", "++", "--")
+    return is_changed or (isinstance(node, Assign) and node.operator != "=")
 
 
 def variables_with_address(function: FunctionTree) -> set[Variable]:

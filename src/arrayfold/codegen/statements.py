@@ -142,7 +142,7 @@ class StatementWriter:
         try:
             return self._updated(node, values) or self._edited(node, values)
         except NotInText:
-            return [f"{self._printer(values, _targets(node)).text(node.expression)};"]
+            return [f"{self._printer(values, _targets(node.expression)).text(node.expression)};"]
 
     def _updated(self, node: Evaluate, values: Mapping[Variable, str]) -> list[str] | None:
         """`a += b` where the new value has another place than the old one."""
@@ -158,17 +158,19 @@ class StatementWriter:
             return None
         printer = self._printer(values)
         place = self._printer(values, {bare(target)}).text(target)
-        new = "1" if change is None else parenthesised(printer.text(change))
+        inner = self._printer(values, set() if change is None else _targets(change))
+        new = "1" if change is None else parenthesised(inner.text(change))
         return [f"{place} = {printer.text(target)} {operator} {new};"]
 
     def _edited(self, node: Evaluate, values: Mapping[Variable, str]) -> list[str]:
         """The user's own text, with iterators and subscripts exchanged."""
         text = self.source.text
         end = end_of_statement(text.plain, node.span.start) if node.span.is_text else None
-        if end is None:
+        # What begins as an argument of a macro ends elsewhere.
+        if end is None or text.plain[: node.span.start].rstrip().endswith(("(", ",")):
             raise NotInText(text.file)
         new_names = {**self.hoisted, **values}
-        targets = _targets(node)
+        targets = _targets(node.expression)
 
         def element(variable: Variable, texts: Sequence[str], tree: Reference | Subscript) -> str | None:
             return self._folded_element(variable, texts, tree, is_write=tree in targets)
@@ -195,7 +197,7 @@ class StatementWriter:
             for name, one in self.arrays.items()
             if name not in self.places.program.origins
         )
-        is_gone = is_folded or variable in self.source.replaced
+        is_gone = is_folded or variable in self.source.replaced.values()
         if storage is None and is_gone and len(texts) == variable.rank:
             # No iteration gets here, so the statement has no such access.
             known = [one.cells[tree] for one in self.source.statements.values() if tree in one.cells]
@@ -283,10 +285,10 @@ class StatementWriter:
         return ExpressionPrinter(text)
 
 
-def _targets(node: Evaluate) -> set[Expression]:
-    """What a statement assigns to."""
+def _targets(expression: Expression) -> set[Expression]:
+    """What a chain of assignments assigns to."""
     found: set[Expression] = set()
-    inner = bare(node.expression)
+    inner = bare(expression)
     while isinstance(inner, Assign):
         found.add(bare(inner.target))
         inner = bare(inner.value)

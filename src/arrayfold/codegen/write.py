@@ -163,7 +163,7 @@ def _is_of_several(source: CSource, variable: Variable) -> bool:
 
 def _refuse_other_configurations(source: CSource, storages: Sequence[Storage]) -> None:
     """Text that the preprocessor leaves out is not analysed, so it must not use what moves."""
-    names = {storage.variable.name for storage in storages} | {one.name for one in source.replaced}
+    names = {storage.variable.name for storage in storages} | {one.name for one in source.replaced.values()}
     for span in source.skipped:
         shared = names & identifiers(source.text.text[span.start : span.end])
         if shared:
@@ -304,7 +304,7 @@ def _replaced_variables(
 ) -> list[Variable]:
     """The variables that new loops do not use: folded ones, and those whose values all are elsewhere."""
     folded = [storage.variable for mapping, storage in stored if mapping.array not in program.origins]
-    return [*dict.fromkeys([*folded, *sorted(source.replaced, key=lambda one: one.span.start)])]
+    return [*dict.fromkeys([*folded, *sorted(source.replaced.values(), key=lambda one: one.span.start)])]
 
 
 def _block(source: CSource, lines: Iterable[str]) -> str:

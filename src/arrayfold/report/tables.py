@@ -74,7 +74,7 @@ def _footprint_lines(footprint: Footprint) -> list[str]:
     if footprint.bound is not None:
         least = f"; at least {_bound_text(footprint.bound, params)} are live at one moment"
     if footprint.is_least:
-        least = ", no memory for these values is smaller"
+        least = ", as few as are live at one moment"
     lines = [f"in all: {cells(footprint.after)} instead of {cells(footprint.before)}{least}"]
     return [*lines, *(f"note: {remark}" for remark in footprint.remarks)]
 
@@ -132,7 +132,7 @@ def _bound_text(bound: LowerBound, params: Mapping[str, int] | None) -> str:
         return "unknown" if value is None else f"{value:,}"
     if value is None or params is None or bound.formula.is_constant:
         return str(bound.formula)
-    return f"{bound.formula} = {value:,}" if bound.formula.at(params) == value else f"{value:,}"
+    return f"{bound.formula} = {value:,}" if bound.formula.evaluate(params) == value else f"{value:,}"
 
 
 # ---------------------------------------------------------------- compare

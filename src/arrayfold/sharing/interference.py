@@ -64,13 +64,10 @@ def find_intervals(program: Program, arrays: Sequence[str], params: Mapping[str,
         raise InputError("in a parallel program an array has no interval of steps in which it is in use")
     accesses = liveness.accesses(liveness.program.array(name))
     here = fix_parameters(params)
-    ends = [_ends(accesses, k, here) for k in range(len(arrays))]
-    steps = {time: number for number, time in enumerate(sorted({one for pair in ends for one in pair}))}
-    # What ends with a read is free for the write of the same step.
-    return [
-        Interval(array, steps[first], max(steps[last], steps[first] + 1))
-        for array, (first, last) in zip(arrays, ends, strict=True)
-    ]
+    found = {array: _ends(accesses, k, here) for k, array in enumerate(arrays)}
+    ends = {array: both for array, both in found.items() if both is not None}
+    steps = {time: step for step, time in enumerate(sorted({one for both in ends.values() for one in both}))}
+    return [Interval(array, steps[first], steps[end]) for array, (first, end) in ends.items()]
 
 
 def _arrays_as_cells(program: Program, arrays: Sequence[str]) -> tuple[Liveness, str]:
@@ -86,15 +83,22 @@ def _number_of_cells(array: Array, name: str, number: int) -> isl.Map:
     return isl.Map(f"{{ {array.name}[{cells}] -> {name}[{number}] }}").intersect_domain(array.cells)
 
 
-def _ends(accesses: Accesses, number: int, here: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The times of the first write and of the last read of an array."""
+def _ends(accesses: Accesses, number: int, here: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """When an array is first written, and the first time at which it is not in use; None if it never is.
+
+    The latter is the time of the last read, because the write of the same instance comes after it, or right
+    after the last write if nothing reads what that wrote.
+    """
 
     def times(relation: isl.Map) -> isl.Set:
         mine = relation.fix_val(isl.dim_type.in_, 0, isl.Val(number)).intersect_params(here)
         found = mine.range()
         return found.project_out(isl.dim_type.param, 0, found.dim(isl.dim_type.param))
 
-    written = times(accesses.writes)
-    used = written.union(times(accesses.reads))
-    (first,), (last,) = points(written.lexmin()), points(used.lexmax())
-    return first, last
+    written, read = times(accesses.writes), times(accesses.reads)
+    if written.is_empty():
+        return None
+    (first,), (last,) = points(written.lexmin()), points(written.union(read).lexmax())
+    # Times are whole, so that half a unit later nothing happens before the next one.
+    is_read = not read.is_empty() and points(read.lexmax()) == [last]
+    return (*first, 0), (*last, 0 if is_read else 1)

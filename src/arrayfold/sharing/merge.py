@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, fresh_names, maps_of
+from arrayfold._isl import coalesced, fresh_name, fresh_names, maps_of
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import box_size, from_aff
 from arrayfold.mapping import Mapping as StorageMapping
@@ -57,8 +58,7 @@ def merge(
     one_number  arrays with cells at the same coordinates are told apart by one more coordinate, a number;
                 otherwise by several of 0 and 1, so that the rows of a mapping have any offset for each
     """
-    taken = [array.name for array in program.arrays]
-    name = name if name not in taken else fresh_names(name, 1, taken)[0]
+    name = fresh_name(name, [array.name for array in program.arrays])
     coordinates = _padded(program, {one: _coordinates(program, one) for one in arrays})
     numbers = _numbers(program, arrays, coordinates)
     subscripts = max(_subscripts(program, one) for one in arrays)
@@ -115,9 +115,9 @@ def _padded(program: Program, coordinates: Mapping[str, isl.Map]) -> dict[str, i
             ]
             is_early = any(_starts_before(program, name, other) for other, _, _ in ends)
             value = (
-                _least([low for _, low, _ in ends]).add_constant_val(isl.Val(-1))
+                reduce(isl.PwAff.union_min, (low for _, low, _ in ends)).add_constant_val(isl.Val(-1))
                 if is_early
-                else _largest([high for _, _, high in ends]).add_constant_val(isl.Val(1))
+                else reduce(isl.PwAff.union_max, (high for _, _, high in ends)).add_constant_val(isl.Val(1))
             )
             # Where the loops do not run any value will do, such as the one at other sizes.
             ((_, everywhere), *_) = value.get_pieces()
@@ -136,20 +136,6 @@ def _starts_before(program: Program, first: str, second: str) -> bool:
         program.accesses(writes=True, array=name).domain().apply(program.schedule) for name in (first, second)
     ]
     return bool(times[1].lex_lt_union_set(times[0]).intersect_params(program.context).is_empty())
-
-
-def _least(values: Sequence[isl.PwAff]) -> isl.PwAff:
-    total = values[0]
-    for value in values[1:]:
-        total = total.union_min(value)
-    return total
-
-
-def _largest(values: Sequence[isl.PwAff]) -> isl.PwAff:
-    total = values[0]
-    for value in values[1:]:
-        total = total.union_max(value)
-    return total
 
 
 # ---------------------------------------------------------------- arrays at equal coordinates
@@ -213,7 +199,7 @@ def _told_apart(
 def merged(program: Program, arrays: Sequence[str], embedding: Embedding) -> Program:
     """The program in which these arrays are parts of one, at given places."""
     name, places = embedding.name, embedding.places
-    cells = coalesced(_union([places[one].range() for one in arrays]))
+    cells = coalesced(reduce(isl.Set.union, (places[one].range() for one in arrays)))
     union = Array(name, tuple(fresh_names("c", cells.dim(isl.dim_type.set), program.parameters)), cells)
     temporaries = program.temporaries
     if temporaries is not None:
@@ -297,10 +283,3 @@ def _pieces(relation: isl.Map) -> list[isl.MultiAff]:
     anywhere = coalesced(relation.gist_domain(relation.domain()))
     anywhere.as_pw_multi_aff().foreach_piece(lambda _, form: found.append(form))
     return found
-
-
-def _union(sets: Sequence[isl.Set]) -> isl.Set:
-    total = sets[0]
-    for item in sets[1:]:
-        total = total.union(item)
-    return total

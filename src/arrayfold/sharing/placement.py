@@ -22,11 +22,13 @@ class Placement:
     total     cells in all
     offsets   of each array
     is_least  no placement of that kind has fewer cells
+    buffers   arrays that have one buffer, if it is a placement in buffers
     """
 
     total: int
     offsets: tuple[int, ...]
     is_least: bool
+    buffers: tuple[tuple[int, ...], ...] = ()
 
 
 def heaviest_clique(interference: Interference, sizes: Sequence[int], seconds: float = _SECONDS) -> int:
@@ -69,7 +71,8 @@ def buffers_for(interference: Interference, sizes: Sequence[int], seconds: float
         for k in buffer:
             offsets[k] = start
         start += sizes[buffer[0]]
-    return Placement(total, tuple(offsets), search.is_complete or total == least)
+    is_least = search.is_complete or total == least
+    return Placement(total, tuple(offsets), is_least, tuple(map(tuple, buffers)))
 
 
 @dataclass(eq=False)
