@@ -82,8 +82,17 @@ def test_blur_has_a_row_of_a_tile_and_two_cells_of_each_column() -> None:
     assert not any("%" in line for line in inner)
 
 
+RUNS: list[tuple[str, dict[str, int]]] = [
+    *(("blur", {"N": n}) for n in (1, 2, 7, 8, 9, 10, 23)),
+    *(("parallelograms", {"N": n, "T": t}) for n, t in ((3, 1), (9, 4), (17, 5), (40, 13), (31, 15))),
+    *(("rows", {"N": n}) for n in (1, 2, 20)),
+    *(("tiled by us", {"N": n}) for n in (2, 8, 21)),
+]
+
+
+@pytest.mark.xdist_group("tiles: parallelograms")
 def test_a_parallelogram_has_two_rows() -> None:
-    result = fold_in_tiles(program_of(PARALLELOGRAMS), 2)
+    result = folded("parallelograms")
     mapping = str(result["A_tile"].mapping)
     assert mapping == "A_tile[t0, t1, t2, t, i] -> [t mod 2, (t + i + 2 - t2) mod 6]"
 
@@ -92,27 +101,27 @@ def test_a_parallelogram_has_two_rows() -> None:
 @pytest.mark.parametrize("style", ["fast", "readable"])
 @pytest.mark.parametrize(
     ("name", "params"),
-    [
-        *(("blur", {"N": n}) for n in (1, 2, 7, 8, 9, 10, 23)),
-        *(("parallelograms", {"N": n, "T": t}) for n, t in ((3, 1), (9, 4), (17, 5), (40, 13), (31, 15))),
-        *(("rows", {"N": n}) for n in (1, 2, 20)),
-        *(("tiled by us", {"N": n}) for n in (2, 8, 21)),
-    ],
+    # The tests of a program run in one process, which folds it once.
+    [pytest.param(name, params, marks=pytest.mark.xdist_group(f"tiles: {name}")) for name, params in RUNS],
 )
 def test_code_runs(name: str, params: dict[str, int], style: str) -> None:
-    result, code = folded(name, style)
+    result, code = folded(name), code_of(name, style)
     report = run_both(result, code.encode(), params=params, sanitize=True)
     assert report.is_equal, code
 
 
 @cache
-def folded(name: str, style: str) -> tuple[FoldResult, str]:
+def folded(name: str) -> FoldResult:
     if name == "tiled by us":
         program = reorder(program_of(STAGES), fuse=True, tile=(8, 8))
     else:
         program = blur() if name == "blur" else program_of(PARALLELOGRAMS if name[0] == "p" else ROWS)
-    result = fold_in_tiles(program, 1 if name == "rows" else 2)
-    return result, result.to_c(style="fast" if style == "fast" else "readable")
+    return fold_in_tiles(program, 1 if name == "rows" else 2)
+
+
+@cache
+def code_of(name: str, style: str) -> str:
+    return folded(name).to_c(style="fast" if style == "fast" else "readable")
 
 
 def test_threads_have_a_buffer_each() -> None:
@@ -174,7 +183,7 @@ def test_refusals(loops: int, message: str) -> None:
 
 
 def test_a_fused_and_tiled_program_keeps_the_columns_of_one_tile() -> None:
-    result, _ = folded("tiled by us", "fast")
+    result = folded("tiled by us")
     assert sizes_of(result) == {"a_tile": "10", "a_border": "16"}
 
 
