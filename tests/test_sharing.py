@@ -188,10 +188,11 @@ def test_values_of_a_result_share_with_temporaries(style: Style) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["blur-interleaved.c", "unsharp.c"])
+@pytest.mark.parametrize("name", ["blur.c", "blur-interleaved.c", "unsharp.c"])
 def test_pipelines(name: str) -> None:
     result = fold_shared(example(name), "auto")
     assert isinstance(result.problem, Program)
+    check_by_enumeration(result, dict.fromkeys(result.problem.parameters, 7))
     params = dict.fromkeys(result.problem.parameters, 11)
     assert run_both(result, result.to_c().encode(), params=params).is_equal
 

@@ -156,6 +156,21 @@ def smallest_parameters(where: isl.Set) -> dict[str, int]:
     return dict(zip(names, smallest_point(nearest), strict=True))
 
 
+def comfortable_parameters(context: isl.Set, given: Mapping[str, int], size: int) -> dict[str, int]:
+    """A value for each parameter: those given, others about as large as a size, as far as the context allows.
+
+    >>> comfortable_parameters(isl.Set("[N, M] -> { : N >= 3 and M > N }"), {"N": 4}, 8)
+    {'N': 4, 'M': 8}
+    """
+    where = context.intersect(fix_parameters(given))
+    for name in parameter_names(context):
+        if name not in given:
+            larger = where.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {size} }}"))
+            where = where if larger.is_empty() else larger
+    found = smallest_parameters(where)
+    return {name: found[name] for name in parameter_names(context)}
+
+
 def _parameters_as_dimensions(where: isl.Set) -> isl.Set:
     count = where.dim(isl.dim_type.param)
     flat = where.params()

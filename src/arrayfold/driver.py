@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, smallest_parameters
+from arrayfold._isl import comfortable_parameters, fix_parameters
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Expression, Reference, Subscript, Variable, walk
 from arrayfold.codegen.expressions import ExpressionPrinter
@@ -59,13 +59,7 @@ static void *arrayfold_allocate(size_t bytes)
 
 def default_sizes(program: Program, params: Mapping[str, int]) -> dict[str, int]:
     """Sizes to run at: those given, others small but not tiny."""
-    where = program.context.intersect(fix_parameters(params))
-    for name in program.parameters:
-        if name not in params:
-            larger = where.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {_COMFORTABLE_SIZE} }}"))
-            where = where if larger.is_empty() else larger
-    found = smallest_parameters(where)
-    return {name: found[name] for name in program.parameters}
+    return comfortable_parameters(program.context, params, _COMFORTABLE_SIZE)
 
 
 def driver_text(

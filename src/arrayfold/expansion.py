@@ -89,7 +89,6 @@ class _Flow:
     both { [R[i] -> A[x]] -> B[j] }
     """
 
-    reader: str
     array: str
     new: isl.Map
     old: isl.Map
@@ -174,7 +173,6 @@ def _flows(program: Program, arrays: Sequence[str], names: _Names) -> dict[str, 
         both = part.reverse().set_tuple_name(isl.dim_type.out, names[writer, array])
         found.setdefault(reader, []).append(
             _Flow(
-                reader,
                 array,
                 coalesced(both.domain_factor_domain()),
                 old,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, points, smallest_parameters
+from arrayfold._isl import comfortable_parameters, fix_parameters, points
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
 from arrayfold.liveness import Liveness
@@ -32,13 +32,7 @@ class Lifetime:
 
 def picture_sizes(context: isl.Set, params: Mapping[str, int]) -> dict[str, int]:
     """Sizes at which a picture is drawn: those given, others small."""
-    where = context.intersect(fix_parameters(params))
-    names = [where.get_dim_name(isl.dim_type.param, k) for k in range(where.dim(isl.dim_type.param))]
-    for name in names:
-        if name not in params:
-            larger = where.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {_COMFORTABLE_SIZE} }}"))
-            where = where if larger.is_empty() else larger
-    return {**smallest_parameters(where), **params}
+    return comfortable_parameters(context, params, _COMFORTABLE_SIZE)
 
 
 def differences_at(conflicts: Conflicts, params: Mapping[str, int]) -> set[Cell]:
@@ -71,6 +65,7 @@ def lifetimes_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> li
     accesses = liveness.accesses(array)
     here = fix_parameters(params)
     writes, reads = (one.intersect_params(here) for one in (accesses.writes, accesses.reads))
+    _check_count(accesses.cells.intersect_params(here), _MOST_CELLS, "cells")
     _check_count(writes.wrap(), _MOST_DIFFERENCES, "accesses")
     rank = array.rank
     written, read = (points(one.wrap().flatten()) for one in (writes, reads))

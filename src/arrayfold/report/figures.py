@@ -24,7 +24,7 @@ FORMATS = (".svg", ".png", ".pdf")
 
 _BLUE, _ORANGE, _GREY = "#4c78a8", "#f58518", "#b0b0b0"
 _MOST_PANELS = 9
-_MOST_NUMBERS = 150
+_MOST_LABELS = 50
 
 
 def check_figure(file: str) -> Path:
@@ -221,7 +221,6 @@ def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, 
     bars = lifetimes_at(liveness, array.name, params)
     if not bars:
         raise InputError(f"{array.name} has no cells at these sizes")
-    cells_at(array.conflicts, params)
     addresses = {one.cell: array.mapping.address(one.cell, params) for one in bars}
     numbers = {address: k for k, address in enumerate(sorted(set(addresses.values())))}
     colours = matplotlib.colormaps["turbo"]
@@ -231,7 +230,7 @@ def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, 
     for row, one in enumerate(bars):
         shade = colours((numbers[addresses[one.cell]] + 0.5) / len(numbers))
         upper.barh(row, one.last - one.first + 1, left=one.first, height=0.9, color=shade)
-    if len(bars) <= _MOST_NUMBERS // 3:
+    if len(bars) <= _MOST_LABELS:
         words = [f"{array.name}[{', '.join(map(str, one.cell))}]" for one in bars]
         upper.set_yticks(range(len(bars)), words, fontsize=7)
     else:
