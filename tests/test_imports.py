@@ -46,6 +46,7 @@ FLOW = [
     "linear_proof",
     "verify",
     "witness",
+    "execution",
     "picture",
     "occupancy",
     "bounds",
