@@ -8,7 +8,7 @@ from arrayfold.errors import InputError
 
 
 def count_points(items: isl.Set) -> int | None:
-    """How many points a set at fixed sizes has, whatever it is wrapped in; None if they are infinitely many."""
+    """How many points a set at fixed sizes has, also if they are pairs; None if they are infinitely many."""
     flat = items.flatten() if items.is_wrapping() else items
     flat = flat.project_out(isl.dim_type.param, 0, flat.dim(isl.dim_type.param))
     return int(str(flat.count_val())) if flat.is_bounded() else None

@@ -14,7 +14,7 @@ import islpy as isl
 import typer
 
 from arrayfold.cli_input import Input, takes_input
-from arrayfold.cli_output import FoldedOutput, write_placement
+from arrayfold.cli_output import FoldedOutput, check_free, write_out, write_placement
 from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
@@ -426,12 +426,52 @@ def plot(
     from arrayfold.report.figures import KINDS, check_figure, plot_fold, save
 
     path = check_figure(output)
-    if path.exists() and not force:
-        raise InputError(f"{output} exists", hint="Say --force to overwrite it.")
+    check_free(output, force=force)
     if what not in KINDS:
         raise InputError(f"--what {what}: expected one of {', '.join(KINDS)}")
     limit = _start(budget)
     save(plot_fold(source.read(limit), what, array, _values(param), method, limit), path)
+
+
+@app.command(
+    epilog="\b\nExamples:\n  arrayfold report examples/blur-interleaved.c -o blur.html\n"
+    '  arrayfold report examples/blur-interleaved.toml --mapping "blurx[y % 2][x]" -o wrong.html'
+)
+@takes_input
+def report(
+    source: Input,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PAGE.html", help="Where to write the page; - prints it.")
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
+    mapping: Annotated[
+        str | None, typer.Option(metavar="MAP", help="Tell of this mapping too, as `check` takes it.")
+    ] = None,
+    array: Arrays = None,
+    method: Annotated[str, typer.Option(metavar="NAME", help="How to look for mappings.")] = "auto",
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+) -> None:
+    """Write one page with pictures, all methods, the proof, and the code before and after."""
+    from arrayfold.report.page import make_page
+
+    if output != "-" and not output.endswith((".html", ".htm")):
+        raise InputError(f"{output}: a page ends in .html")
+    check_free(output, force=force)
+    limit = _start(budget)
+    page = make_page(
+        source.file,
+        source.read(limit),
+        mapping=mapping,
+        params=_values(param),
+        arrays=array or [],
+        method=method,
+        budget=limit,
+        progress=_progress(False),
+    )
+    write_out(output, page.to_html().encode())
+    if not all(item.is_valid for item in page.checked):
+        raise typer.Exit(1)
 
 
 @app.command(
@@ -475,8 +515,7 @@ def tradeoff(
     from arrayfold.tradeoff import Source, explore
 
     figure = None if output is None else check_figure(output)
-    if figure is not None and figure.exists() and not force:
-        raise InputError(f"{output} exists", hint="Say --force to overwrite it.")
+    check_free(output, force=force)
     exploration = explore(
         Source(*source.of_any_order()),
         _values(param),

@@ -1,4 +1,4 @@
-"""One execution of a program at fixed sizes, as far as it touches one array: events and steps, in their order."""
+"""One execution of a program at fixed sizes, as far as it touches one array."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
             () if is_write else tuple(sorted(cells)),
             tuple(sorted(cells)) if is_write else (),
         )
-        for statement, iteration, is_write, cells in (found[time] for time in _in_order(liveness, found, here))
+        for statement, iteration, is_write, cells in (
+            found[time] for time in _in_order(liveness, found, here)
+        )
     )
     return Execution(
         events,
