@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import islpy as isl
@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold._isl import fix_parameters, maps_of, points
 from arrayfold._points import check_count
 from arrayfold.liveness import Liveness
+from arrayfold.order import Order
 
 Cell = tuple[int, ...]
 
@@ -80,6 +81,7 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
                     time = point[depth + rank :]
                     entry = found.setdefault(time, (statement, point[:depth], is_write, set()))
                     entry[3].add(point[depth : depth + rank])
+    ordered = _in_order(order, accesses.events.intersect_params(here), found)
     events = tuple(
         Step(
             statement,
@@ -87,9 +89,7 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
             () if is_write else tuple(sorted(cells)),
             tuple(sorted(cells)) if is_write else (),
         )
-        for statement, iteration, is_write, cells in (
-            found[time] for time in _in_order(liveness, found, here)
-        )
+        for statement, iteration, is_write, cells in (found[time] for time in ordered)
     )
     return Execution(
         events,
@@ -99,12 +99,11 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
     )
 
 
-def _in_order(liveness: Liveness, times: Mapping[Cell, object], here: isl.Set) -> list[Cell]:
-    """The times in an order in which they may follow each other."""
-    order = liveness.order
+def _in_order(order: Order, events: isl.Set, times: Collection[Cell]) -> list[Cell]:
+    """The times of these events in an order in which they may follow each other."""
     if order.is_swept:
         return sorted(times)
-    before = order.before.intersect_params(here).wrap().flatten()
+    before = order.before.intersect_domain(events).intersect_range(events).wrap().flatten()
     check_count(before, _MOST_PAIRS, "pairs of events")
     graph: dict[Cell, list[Cell]] = {time: [] for time in sorted(times)}
     for pair in points(before):

@@ -17,7 +17,7 @@ from arrayfold.c.source import Copy
 from arrayfold.check import Checked, check
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import ArrayfoldError
-from arrayfold.fold import Analysis, FoldedArray, FoldResult, Progress, fold
+from arrayfold.fold import DEFAULT_SECONDS, Analysis, FoldedArray, FoldResult, Progress, fold
 from arrayfold.program import Problem, Program
 from arrayfold.report.page_parts import (
     Pictures,
@@ -95,7 +95,7 @@ def make_page(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget,
+    budget: Budget | None = None,
     progress: Progress = lambda _: None,
 ) -> Page:
     """Fold a problem, compare all methods, check a mapping if one is given, and tell it all.
@@ -103,6 +103,7 @@ def make_page(
     file     where the problem comes from; its text is shown
     mapping  MAP as `check` takes it; then only the arrays it speaks of are shown
     """
+    budget = budget or Budget(DEFAULT_SECONDS)
     checked: list[Checked] = []
     if mapping is not None:
         checked = check(problem, mapping, params=params, budget=budget, progress=progress)

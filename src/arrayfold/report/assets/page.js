@@ -236,7 +236,7 @@
       const controls = this.part("sizes");
       this.inputs = this.raw.sliders.map(({ name, values }) => {
         const label = html("label", {}, controls, `${name} = `);
-        const output = html("output", {}, label);
+        const output = html("span", { class: "value" }, label);
         const start = values.indexOf(this.scene.params[name]);
         const input = html("input", { type: "range", min: 0, max: values.length - 1, value: start }, label);
         input.setAttribute("data-parameter", name);
@@ -298,7 +298,7 @@
     const outer = dimensions.slice(0, Math.max(dimensions.length - 2, 0));
     return outer.map((name, d) => {
       const label = html("label", {}, parent, `slice ${name} = `);
-      const output = html("output", {}, label);
+      const output = html("span", { class: "value" }, label);
       const options = values[d];
       const input = html("input", { type: "range", min: 0, max: options.length - 1, "data-slice": name }, label);
       input.addEventListener("input", () => change(d, options[input.value]));
