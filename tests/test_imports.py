@@ -134,6 +134,26 @@ def test_init_holds_names_only() -> None:
     assert all(isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign) for node in body)
 
 
+def test_import_loads_no_plotting_no_solver_and_no_front_end() -> None:
+    command = [sys.executable, "-X", "importtime", "-c", "import arrayfold"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert {"arrayfold", "islpy"} <= loaded
+    heavy = {
+        "matplotlib",
+        "numpy",
+        "clang",
+        "scipy",
+        "highspy",
+        "dask",
+        "distributed",
+        "rich",
+        "typer",
+        "yaml",
+    }
+    assert not loaded & heavy
+
+
 def test_help_imports_no_plotting_and_no_solver() -> None:
     code = "import sys; sys.argv = ['arrayfold', '--help']\nfrom arrayfold import cli\ncli._run()\n"
     code += "print(*sorted(sys.modules), file=sys.stderr)"

@@ -97,13 +97,13 @@ def test_an_execution_of_a_relation_obeys_it() -> None:
     assert reads > 0
 
 
-def page(tmp_path: Path, file: Path | str, **options: Any) -> str:
+def page(file: Path | str, **options: Any) -> str:
     problem = read(file)
     return make_page(str(file), problem, budget=Budget(60), **options).to_html()
 
 
-def test_a_page_tells_everything(tmp_path: Path) -> None:
-    text = unescape(page(tmp_path, EXAMPLES / "blur-interleaved.c", params={"N": 1024}))
+def test_a_page_tells_everything() -> None:
+    text = unescape(page(EXAMPLES / "blur-interleaved.c", params={"N": 1024}))
     for words in (
         "2*N + 1 cells instead of N^2",
         "2,049 instead of 1,048,576 cells, 512 times fewer",
@@ -117,15 +117,15 @@ def test_a_page_tells_everything(tmp_path: Path) -> None:
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", text)
 
 
-def test_a_refuted_mapping_is_told_as_a_story(tmp_path: Path) -> None:
-    text = page(tmp_path, EXAMPLES / "blur-interleaved.toml", mapping="blurx[y % 2][x]")
+def test_a_refuted_mapping_is_told_as_a_story() -> None:
+    text = page(EXAMPLES / "blur-interleaved.toml", mapping="blurx[y % 2][x]")
     assert "S[2, 0] writes blurx[2, 0], which has the same address." in text
     assert "T[2, 0] reads blurx[0, 0], but finds the value of blurx[2, 0]." in text
     assert "2*N + 1 cells" in text
 
 
-def test_parallel_programs_say_may(tmp_path: Path) -> None:
-    text = page(tmp_path, EXAMPLES / "jacobi-1d-doall.toml", mapping="A[i, j] -> [(j - i) mod (n + 1)]")
+def test_parallel_programs_say_may() -> None:
+    text = page(EXAMPLES / "jacobi-1d-doall.toml", mapping="A[i, j] -> [(j - i) mod (n + 1)]")
     assert "may come next and write" in text
     assert "The program is parallel" in text
 
@@ -135,7 +135,7 @@ def test_text_from_the_input_is_no_markup(tmp_path: Path) -> None:
     source = (EXAMPLES / "blur-interleaved.toml").read_text()
     file = tmp_path / "<img src=x onerror=hack()>.toml"
     file.write_text(f"# {evil}\n{source}")
-    text = page(tmp_path, file)
+    text = page(file)
     assert "<img" not in text
     assert text.count("<script") == 2
     data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
