@@ -68,7 +68,7 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     for region, source in zip(regions, sources, strict=True):
         storages = _storages(region, source, names)
         edits += _region_edits(region, source, storages, names)
-        if _only_sizes(region) or any(storage.is_on_heap for storage in storages):
+        if _only_sizes(region) or any(storage.is_on_heap or storage.lanes for storage in storages):
             needs_stdlib.append(source)
     if needs_stdlib:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
@@ -128,6 +128,9 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 0 if buffer is None else buffer.dimensions,
                 buffer is not None and any(d < buffer.dimensions for d in program.parallel),
                 blocks.get(name),
+                is_automatic=is_own(source, variable)
+                and not (has_jumps or name in program.origins or buffer is not None)
+                and variable.is_array,
             )
         )
     return storages
