@@ -70,8 +70,11 @@ FLOW = [
     "check",
     "papers",
     "report",
+    "cli_options",
+    "cli_talk",
     "cli_input",
     "cli_output",
+    "commands",
     "cli",
 ]
 
