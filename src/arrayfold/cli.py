@@ -257,6 +257,7 @@ def compare(
 @app.command(
     epilog='\b\nExamples:\n  arrayfold check examples/blur-interleaved.toml --mapping "blurx[y % 3][x]"\n'
     '  arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"\n'
+    '  arrayfold check examples/blur-interleaved.c --mapping "blurx.fold_storage(y, 4)"\n'
     "  arrayfold check examples/blur.toml --mapping folded.json"
 )
 @takes_input
@@ -265,7 +266,8 @@ def check(
     mapping: Annotated[
         str,
         typer.Option(
-            metavar="MAP", help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, or a .json file that fold printed."
+            metavar="MAP",
+            help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, `A.fold_storage(t, 2)`, or a .json file of fold.",
         ),
     ],
     param: Params = None,

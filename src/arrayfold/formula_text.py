@@ -1,4 +1,4 @@
-"""Reading formulas: `2*N + 1`, `N^2`, `floor((N + 1)/2)`, `max(N, M)`, `(i - t) mod (2*N - 1)`, `floormod(i, 3)`."""
+"""Reading formulas: `2*N + 1`, `floor((N + 1)/2)`, `max(N, M)`, `(i - t) mod (2*N - 1)`, `floormod(i, 3)`."""
 
 from __future__ import annotations
 

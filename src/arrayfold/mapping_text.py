@@ -39,9 +39,10 @@ def read_mappings(text: str, problem: Problem) -> list[StorageMapping]:
     source = SourceText.of(text, "--mapping")
     start, end = _inside_of_braces(source)
     parts = [source.slice(a, b) for a, b in _split(source, start, end)]
-    folds = [fold for part in parts if is_fold_notation(part.value) for fold in read_folds(part, problem)]
-    found = [_along_dimensions(array, factors, problem) for array, factors in merged(folds)]
-    found += [_read_one(part, problem) for part in parts if not is_fold_notation(part.value)]
+    stated = [part for part in parts if is_fold_notation(part.value)]
+    folds = merged([fold for part in stated for fold in read_folds(part, problem)])
+    found: list[StorageMapping] = [_along_dimensions(array, factors, problem) for array, factors in folds]
+    found += [_read_one(part, problem) for part in parts if part not in stated]
     if not found:
         raise source.error("expected a mapping, such as A[t, i] -> [t mod 2, i] or A[t % 2][i]")
     return found
@@ -105,6 +106,8 @@ def _read_c_form(part: SourceText, start: int, array: Array, problem: Problem) -
         texts += [_without_prefix(text) for text in _arguments(part, opening.end(), position - 1)]
     if part.value[position:].strip():
         raise part.error("unexpected text after the subscripts", position)
+    if not texts and array.rank:
+        raise part.error("expected a subscript, such as A[t % 2][i]", start)
     used = [sorted(read_formula(text).names() - set(problem.parameters)) for text in texts]
     names = list(array.dimensions)
     if not {name for group in used for name in group} <= set(names):
