@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arrayfold.errors import InputError
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.problem import read_json_problem, read_problem
 from arrayfold.program import Problem
 
 
@@ -43,6 +43,8 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem
         raise InputError(f"{path} is no C file; options after -- are for the C parser")
     if path.suffix == ".toml":
         return [read_problem(str(path), _text_of(path, data))]
+    if path.suffix == ".json":
+        return [read_json_problem(str(path), _text_of(path, data))]
     if path.name.endswith(".smo.input"):
         from arrayfold.frontends.smo import read_smo
 
@@ -58,7 +60,7 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem
         )
     raise InputError(
         f"{path}: expected a C file (.c) or a problem file (.toml)",
-        hint="Files of pet (.yaml) and of SMO (.smo.input) are read, too.",
+        hint="Also read: JSON of model (.json), files of pet (.yaml) and of SMO (.smo.input).",
     )
 
 

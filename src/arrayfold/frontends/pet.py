@@ -7,6 +7,7 @@ is declared in the region and not exposed is a temporary; others may be needed a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,7 @@ def read_pet(file: str, text: str) -> Program:
     extents = {array.name: array.extent for array in arrays}
     found = [_statement(node, extents) for node in root.need("statements", "a file of pet").items()]
     statements = [statement for statement in found if statement is not None]
+    _refuse_equal_names(statements)
     if not statements:
         raise root.need("statements", "a file of pet").error("there is no statement that does anything")
     order = _order(root, statements)
@@ -66,7 +68,7 @@ def read_pet(file: str, text: str) -> Program:
     made = tuple(_aligned(statement, context) for statement in statements)
     touched = {array.name: _touched(array, made, context) for array in arrays}
     used = [array for array in arrays if not touched[array.name].is_empty()]
-    schedule = _checked_order(order.align_params(space), made, statements, root)
+    schedule = _checked_order(order.align_params(space), made, statements)
     live_out = isl.UnionSet.empty(space)
     written = {access.array for statement in made for access in statement.accesses if access.is_write}
     for array in used:
@@ -76,7 +78,7 @@ def read_pet(file: str, text: str) -> Program:
         name=file,
         context=context,
         statements=made,
-        arrays=tuple(_model_array(array, touched[array.name]) for array in used),
+        arrays=tuple(_model_array(array, touched[array.name], made) for array in used),
         schedule=schedule,
         parallel={},
         happens_before=None,
@@ -151,6 +153,15 @@ def _statement(node: YamlNode, extents: Mapping[str, isl.Set]) -> _Statement | N
     return _Statement(name, domain, place.text(), schedule, touches)
 
 
+def _refuse_equal_names(statements: Sequence[_Statement]) -> None:
+    seen: set[str] = set()
+    for statement in statements:
+        if statement.name in seen:
+            place = statement.text.find(rf"\b{statement.name}\b")
+            raise statement.text.error(f"there is a statement {statement.name} before this one", place)
+        seen.add(statement.name)
+
+
 def _order(root: YamlNode, statements: Sequence[_Statement]) -> isl.UnionMap:
     """The schedule, { S[i] -> [t] }, times of one length."""
     given = root.get("schedule")
@@ -221,15 +232,31 @@ def _touched(array: _Array, statements: Sequence[Statement], context: isl.Set) -
     return coalesced(cells.intersect_params(context))
 
 
-def _model_array(array: _Array, cells: isl.Set) -> Array:
+def _model_array(array: _Array, cells: isl.Set, statements: Sequence[Statement]) -> Array:
+    """The array, its dimensions named after the iterators of the first write, or as in its extent."""
     rank, taken = array.extent.dim(isl.dim_type.set), parameter_names(cells)
-    names = [array.extent.get_dim_name(isl.dim_type.set, k) for k in range(rank)]
-    free = tuple(fresh_name(name or f"i{k}", taken) for k, name in enumerate(names))
-    return Array(array.name, free, cells)
+    for statement in statements:
+        for access in statement.accesses:
+            if access.array == array.name and access.is_write:
+                names = _subscripts(access.relation)
+                if len(set(names)) == rank and set(names) <= set(statement.iterators):
+                    return Array(array.name, names, cells)
+    given = [array.extent.get_dim_name(isl.dim_type.set, k) for k in range(rank)]
+    return Array(array.name, tuple(fresh_name(name or f"i{k}", taken) for k, name in enumerate(given)), cells)
+
+
+def _subscripts(relation: isl.Map) -> tuple[str, ...]:
+    """The indices of the cells as isl prints them.
+
+    >>> _subscripts(isl.Map("{ S[i, j] -> A[i, j + 1] : i > 0 }"))
+    ('i', '1 + j')
+    """
+    shown = re.search(r"\] -> \w+\[([^\[\]]*)\]", str(relation))
+    return tuple(part.strip() for part in shown[1].split(",")) if shown else ()
 
 
 def _checked_order(
-    order: isl.UnionMap, statements: Sequence[Statement], texts: Sequence[_Statement], root: YamlNode
+    order: isl.UnionMap, statements: Sequence[Statement], texts: Sequence[_Statement]
 ) -> isl.UnionMap:
     """The schedule on the domain; every instance must have one time."""
     schedule = isl.UnionMap.empty(order.get_space())
@@ -246,8 +273,4 @@ def _checked_order(
         if not own.is_single_valued():
             raise text.text.error(f"the schedule gives some instance of {statement.name} more than one time")
         schedule = schedule.union(isl.UnionMap.from_map(own))
-    names = [statement.name for statement in statements]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise root.error(f"there are two statements {twice}")
     return coalesced(schedule)

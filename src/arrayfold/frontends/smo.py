@@ -87,7 +87,7 @@ class _Lines:
         """The next line, which must be there."""
         if self.position == len(self.lines):
             end = len(self.whole.value.rstrip())
-            raise self.whole.error(f"the file ends where {what} is expected", end)
+            raise self.whole.error(f"the file ends here; expected {what}", end)
         self.position += 1
         return self.lines[self.position - 1]
 
@@ -117,7 +117,7 @@ def _cells(lines: _Lines, what: str, rank: int | None = None) -> isl.Set:
         raise line.error(f"expected {what}, such as [N] -> {{ [x0, x1] : 0 <= x0, x1 < N }}", line.find("{"))
     found = cells.dim(isl.dim_type.set)
     if rank is not None and found != rank:
-        raise line.error(f"{what} have {counted(found, 'index')}, the array has {rank}", line.find("{"))
+        raise line.error(f"{what} have {counted(found, 'dimension')}, the array has {rank}", line.find("{"))
     if not is_bounded(cells):
         raise line.error(f"{what} are not finitely many", line.find("{"))
     if cells.is_empty():
@@ -148,7 +148,7 @@ def _relation(lines: _Lines, statements: int, space: isl.Set, other: isl.Set) ->
     rank = space.dim(isl.dim_type.set)
     for part in found:
         if {part.dim(isl.dim_type.in_), part.dim(isl.dim_type.out)} != {rank}:
-            message = f"a conflict relates cells with {counted(rank, 'index')} each"
+            message = f"a conflict relates cells with {counted(rank, 'dimension')} each"
             raise text.error(message, text.find(r"\{"))
     name = tuple_name(space)
     pairs = isl.Map.empty(space.get_space().map_from_set())
