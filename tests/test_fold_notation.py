@@ -112,6 +112,7 @@ def test_several_arrays_and_forms_together() -> None:
             "a fold keeps a positive whole number of steps, not 0",
         ),
         ("sch.rolling_buffer(blurx, 0)", 5, "rolling_buffer does not say how much is kept"),
+        ("blurx.ring_buffer(2)", 7, "ring_buffer copies a Func for steps of a loop"),
         ("blurx[]", 6, "expected a subscript"),
         ("blurx[floormod(y), x]", 17, "in a formula: expected ',', found ')'"),
     ],

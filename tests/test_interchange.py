@@ -7,12 +7,14 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from arrayfold._text import SourceText
 from arrayfold.check import check
 from arrayfold.errors import InputError
 from arrayfold.fold import fold
 from arrayfold.frontends import read, read_all, write_problem
 from arrayfold.frontends.pet import read_pet
 from arrayfold.frontends.pet_context import without_limits_of_types
+from arrayfold.frontends.pet_schedule import read_schedule_tree
 from arrayfold.frontends.problem import read_problem
 from arrayfold.frontends.smo import read_smo
 from arrayfold.frontends.yaml_text import read_yaml
@@ -153,6 +155,27 @@ def test_a_schedule_tree_says_the_same() -> None:
     program = pet(statement, schedule=tree, own="")
     expected = EXPECTED.replace("[0, i, 0]", "[0, i]").replace("[1, i, 0]", "[1, i]")
     assert are_equal(with_temporaries(program), read_problem("expected.toml", expected))
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        '{ domain: "[n] -> { S[i] : 0 <= i < n; T[i, j] : 0 <= i, j < n; R[] }", child: { sequence: ['
+        '{ filter: "{ R[] }" }, { filter: "{ S[i]; T[i, j] }", child: { schedule: "L_0[{ S[i] -> [(-i)]; '
+        'T[i, j] -> [(-i)] }]", permutable: 1, child: { sequence: [ { filter: "{ T[i, j] }", child: { '
+        'schedule: "[n] -> L_1[{ T[i, j] -> [(n - j)] }]" } }, { filter: "{ S[i] }" } ] } } } ] } }',
+        '{ domain: "{ S[i, j] : 0 <= i, j < 5 }", child: { mark: "here", child: { schedule: '
+        '"[{ S[i, j] -> [(i + j)] }, { S[i, j] -> [(i)] }]", coincident: [ 0, 1 ] } } }',
+        '{ domain: "{ S[i] : 0 <= i < 5 }", child: { schedule: "[{ S[i] -> [(floor((i)/2))] }]" } }',
+        '{ domain: "{ S[] }" }',
+    ],
+)
+def test_trees_order_instances_as_isl_does(tree: str) -> None:
+    schedule = isl.Schedule(tree)
+    theirs = schedule.get_map().intersect_domain(schedule.get_domain())
+    ours = read_schedule_tree(SourceText.of(tree, "tree"))
+    assert ours.domain().is_equal(theirs.domain())
+    assert ours.lex_lt_union_map(ours).is_equal(theirs.lex_lt_union_map(theirs))
 
 
 def test_the_older_form_of_accesses() -> None:

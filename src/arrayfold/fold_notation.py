@@ -21,7 +21,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_text import read_formula
 from arrayfold.program import Array, Problem, find_array
 
-_WORDS = re.compile(r"\b(fold_storage|TimeFunction|resize_dim|rolling_buffer)\s*\(")
+_WORDS = re.compile(r"\b(fold_storage|TimeFunction|resize_dim|rolling_buffer|ring_buffer)\s*\(")
 _HALIDE = ("dim", "extent", "fold_forward")
 _EXO = ("proc", "buf_cursor", "dim_idx", "size", "offset", "fold")
 _TRUE = ("true", "True")
@@ -59,6 +59,11 @@ def read_folds(part: SourceText, problem: Problem) -> list[Fold]:
     if word[1] == "rolling_buffer":
         hint = "Write the subscripts that TVM prints after it, such as blurx[y % 3, x]."
         raise part.error("rolling_buffer does not say how much is kept", word.start(1), hint)
+    if word[1] == "ring_buffer":
+        hint = "Give the array the loop as a dimension, and fold that."
+        raise part.error(
+            "ring_buffer copies a Func for steps of a loop, it folds no dimension", word.start(1), hint
+        )
     if word[1] == "fold_storage":
         return _halide(part, problem)
     before = re.fullmatch(

@@ -18,6 +18,7 @@ from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.frontends.pet_accesses import Touch, read_touches
 from arrayfold.frontends.pet_context import without_limits_of_types
+from arrayfold.frontends.pet_schedule import padded, read_schedule_tree
 from arrayfold.frontends.yaml_text import YamlNode, read_yaml
 from arrayfold.program import Access, Array, Kept, Program, Statement
 
@@ -166,21 +167,13 @@ def _order(root: YamlNode, statements: Sequence[_Statement]) -> isl.UnionMap:
     """The schedule, { S[i] -> [t] }, times of one length."""
     given = root.get("schedule")
     if given is not None:
-        text = given.text()
-        try:
-            return isl.Schedule(text.value).get_map()
-        except isl.Error:
-            raise text.error("expected a schedule tree of isl, such as { domain: ..., child: ... }") from None
-    order = isl.UnionMap("{ }")
-    depth = max(0 if one.schedule is None else one.schedule.dim(isl.dim_type.out) for one in statements)
+        return read_schedule_tree(given.text())
+    times: list[isl.UnionMap] = []
     for statement in statements:
-        times = statement.schedule
-        if times is None:
+        if statement.schedule is None:
             raise statement.text.error(f"the file does not say when {statement.name} runs")
-        for k in range(times.dim(isl.dim_type.out), depth):
-            times = times.add_dims(isl.dim_type.out, 1).fix_val(isl.dim_type.out, k, isl.Val(0))
-        order = order.union(isl.UnionMap.from_map(times))
-    return order
+        times.append(isl.UnionMap.from_map(statement.schedule))
+    return padded(times)
 
 
 def _context(

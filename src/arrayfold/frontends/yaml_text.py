@@ -57,7 +57,8 @@ class YamlNode:
         value = str(node.value)
         raw = self.whole.value[node.start_mark.index : node.end_mark.index]
         starts = [node.start_mark.index + k for k in _places(value, raw)]
-        return SourceText(value, self.whole.file, self.whole.value, [*starts, node.end_mark.index])
+        offsets = [self.whole.offsets[k] for k in (*starts, node.end_mark.index)]
+        return SourceText(value, self.whole.file, self.whole.file_text, offsets)
 
     def flag(self) -> bool:
         """A scalar that is 0 or 1."""
@@ -86,9 +87,13 @@ def read_yaml(file: str, text: str) -> YamlNode:
     >>> b.value, str(b.place(7))
     ('{ A[i] }', 'x.yaml:3:3')
     """
-    whole = SourceText(text, file, text, range(len(text) + 1))
+    return read_located_yaml(SourceText(text, file, text, range(len(text) + 1)))
+
+
+def read_located_yaml(whole: SourceText) -> YamlNode:
+    """The one document of a YAML text that stands in a file."""
     try:
-        node = cast("yaml.Node | None", yaml.compose(text, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
+        node = cast("yaml.Node | None", yaml.compose(whole.value, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise whole.error(f"not YAML: {error.problem}", mark.index if mark else 0) from None
