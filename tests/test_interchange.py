@@ -160,12 +160,16 @@ def test_a_schedule_tree_says_the_same() -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        '{ domain: "[n] -> { S[i] : 0 <= i < n; T[i, j] : 0 <= i, j < n; R[] }", child: { sequence: ['
-        '{ filter: "{ R[] }" }, { filter: "{ S[i]; T[i, j] }", child: { schedule: "L_0[{ S[i] -> [(-i)]; '
-        'T[i, j] -> [(-i)] }]", permutable: 1, child: { sequence: [ { filter: "{ T[i, j] }", child: { '
-        'schedule: "[n] -> L_1[{ T[i, j] -> [(n - j)] }]" } }, { filter: "{ S[i] }" } ] } } } ] } }',
-        '{ domain: "{ S[i, j] : 0 <= i, j < 5 }", child: { mark: "here", child: { schedule: '
-        '"[{ S[i, j] -> [(i + j)] }, { S[i, j] -> [(i)] }]", coincident: [ 0, 1 ] } } }',
+        (
+            '{ domain: "[n] -> { S[i] : 0 <= i < n; T[i, j] : 0 <= i, j < n; R[] }", child: { sequence: ['
+            '{ filter: "{ R[] }" }, { filter: "{ S[i]; T[i, j] }", child: { schedule: "L_0[{ S[i] -> [(-i)]; '
+            'T[i, j] -> [(-i)] }]", permutable: 1, child: { sequence: [ { filter: "{ T[i, j] }", child: { '
+            'schedule: "[n] -> L_1[{ T[i, j] -> [(n - j)] }]" } }, { filter: "{ S[i] }" } ] } } } ] } }'
+        ),
+        (
+            '{ domain: "{ S[i, j] : 0 <= i, j < 5 }", child: { mark: "here", child: { schedule: '
+            '"[{ S[i, j] -> [(i + j)] }, { S[i, j] -> [(i)] }]", coincident: [ 0, 1 ] } } }'
+        ),
         '{ domain: "{ S[i] : 0 <= i < 5 }", child: { schedule: "[{ S[i] -> [(floor((i)/2))] }]" } }',
         '{ domain: "{ S[] }" }',
     ],
