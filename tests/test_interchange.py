@@ -9,7 +9,6 @@ import pytest
 
 from arrayfold._text import SourceText
 from arrayfold.check import check
-from arrayfold.errors import InputError
 from arrayfold.fold import fold
 from arrayfold.frontends import read, read_all, write_problem
 from arrayfold.frontends.pet import read_pet
@@ -314,8 +313,53 @@ def test_a_chain_of_assignments_writes_both() -> None:
 """
     found = accesses(pet(chain.replace("OUTER", "=")), "T")
     assert [(array, is_write) for array, _, is_write, _ in found] == [("B", True), ("A", True)]
-    with pytest.raises(InputError, match="a write inside an expression"):
-        pet(chain.replace("OUTER", "+="))
+    assert [statement.name for statement in pet(chain.replace("OUTER", "=")).statements] == ["S", "T"]
+
+
+SHIFT = """\
+context: '[n] -> {{ : n >= 3 }}'
+arrays:
+- extent: '[n] -> {{ A[i0] : 0 <= i0 <= n }}'
+  declared: 1
+- extent: '[n] -> {{ out[i0] : 0 <= i0 < n }}'
+statements:
+- domain: '[n] -> {{ I[] }}'
+  schedule: '{{ I[] -> [0] }}'
+  body: {{ type: op, operation: =, arguments: [{{ type: access, index: '{{ I[] -> A[(0)] }}', write: 1 }}] }}
+- domain: '[n] -> {{ S[i] : 0 <= i < n }}'
+  schedule: '{{ S[i] -> [1, i] }}'
+  body:
+    {how}
+    arguments:
+    - {{ type: access, index: '{{ S[i] -> A[(i + 1)] }}', read: 0, write: 1 }}
+    - {{ type: access, index: '{{ S[i] -> A[(i)] }}', read: 1, write: 0 }}
+- domain: '[n] -> {{ O[] }}'
+  schedule: '{{ O[] -> [2] }}'
+  body:
+    type: op
+    operation: =
+    arguments:
+    - {{ type: access, index: '{{ O[] -> out[(0)] }}', read: 0, write: 1 }}
+    - {{ type: access, index: '[n] -> {{ O[] -> A[(n)] }}', read: 1, write: 0 }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "size", "statements"),
+    [
+        ("type: op\n    operation: =", "1", ["I", "S", "O"]),
+        ("type: call\n    name: step", "2", ["I", "S", "S_end", "O"]),
+        ("type: op\n    operation: +", "2", ["I", "S", "S_end", "O"]),
+    ],
+)
+def test_a_call_may_read_after_it_writes(how: str, size: str, statements: list[str]) -> None:
+    """An assignment may overwrite what it reads; a call that writes one cell and reads another needs both."""
+    program = read_pet("shift.yaml", SHIFT.format(how=how))
+    assert [statement.name for statement in program.statements] == statements
+    assert str(fold(program)["A"].size) == size
+    assert are_equal(
+        read_problem("model.toml", write_problem(with_temporaries(program))), with_temporaries(program)
+    )
 
 
 def test_kills_are_left_out() -> None:

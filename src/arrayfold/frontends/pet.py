@@ -16,9 +16,9 @@ import islpy as isl
 from arrayfold._isl import coalesced, fresh_name, is_bounded, maps_by_domain, parameter_names, tuple_name
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
-from arrayfold.frontends.pet_accesses import Touch, read_touches
+from arrayfold.frontends.pet_accesses import Touches, read_touches
 from arrayfold.frontends.pet_context import without_limits_of_types
-from arrayfold.frontends.pet_schedule import padded, read_schedule_tree
+from arrayfold.frontends.pet_schedule import padded, read_schedule_tree, with_late_reads
 from arrayfold.frontends.yaml_text import YamlNode, read_yaml
 from arrayfold.program import Access, Array, Kept, Program, Statement
 
@@ -44,13 +44,14 @@ class _Statement:
 
     domain    { S[i] }
     schedule  { S[i] -> [t] }  of the older form, None where the region has one
+    touches   what it accesses
     """
 
     name: str
     domain: isl.Set
     text: SourceText
     schedule: isl.Map | None
-    touches: list[Touch]
+    touches: Touches
 
 
 def read_pet(file: str, text: str) -> Program:
@@ -70,6 +71,9 @@ def read_pet(file: str, text: str) -> Program:
     touched = {array.name: _touched(array, made, context) for array in arrays}
     used = [array for array in arrays if not touched[array.name].is_empty()]
     schedule = _checked_order(order.align_params(space), made, statements)
+    mixed = [statement.name for statement in statements if statement.touches.are_mixed]
+    if mixed:
+        made, schedule = with_late_reads(made, schedule, mixed)
     live_out = isl.UnionSet.empty(space)
     written = {access.array for statement in made for access in statement.accesses if access.is_write}
     for array in used:
@@ -185,7 +189,7 @@ def _context(
     for item in (*map(_parameters_only, known), *(array.context for array in arrays)):
         context = context.align_params(item.get_space()).intersect(item)
     spaces = [order.get_space(), *(statement.domain.get_space() for statement in statements)]
-    spaces += [touch.relation.get_space() for statement in statements for touch in statement.touches]
+    spaces += [touch.relation.get_space() for statement in statements for touch in statement.touches.accesses]
     for space in spaces:
         context = context.align_params(space.params())
     if context.is_empty():
@@ -200,7 +204,7 @@ def _aligned(statement: _Statement, context: isl.Set) -> Statement:
     if not is_bounded(domain):
         raise statement.text.error(f"the domain of {statement.name} is unbounded", statement.text.find(r"\{"))
     accesses: list[Access] = []
-    for touch in statement.touches:
+    for touch in statement.touches.accesses:
         relation = touch.relation.align_params(space)
         if relation.get_tuple_name(isl.dim_type.in_) != statement.name:
             raise touch.text.error(f"expected an access of {statement.name}", touch.text.find(r"\{"))

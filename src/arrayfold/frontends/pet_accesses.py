@@ -1,7 +1,7 @@
 """What a statement of pet reads and writes: the expression of its body -> relations.
 
-All reads of an instance must come before its writes, so writes are taken only where C makes sure of that: as
-the target of the statement's own assignment. Others are refused.
+All reads of an instance are taken to come before its writes. C makes sure of that for the target of the
+statement's own assignment; of a write in a call, or inside an expression, it is not known.
 """
 
 from __future__ import annotations
@@ -35,9 +35,17 @@ class Touch:
     text: SourceText
 
 
+@dataclass(frozen=True)
+class Touches:
+    """The accesses of a statement; where they are mixed, reads may come after writes."""
+
+    accesses: tuple[Touch, ...]
+    are_mixed: bool
+
+
 def read_touches(
     body: YamlNode, conditions: list[YamlNode], extents: Mapping[str, isl.Set]
-) -> list[Touch] | None:
+) -> Touches | None:
     """The accesses of a statement; None if it only says that values are dead, or what is known.
 
     conditions  data on which it depends whether an instance runs: they are read, and the rest may not happen
@@ -55,7 +63,7 @@ def read_touches(
     if operation is not None and operation.text().value in _WITHOUT_EFFECT:
         return None
     reader.expression(expression, is_sure=not conditions, is_statement=True)
-    return reader.found
+    return Touches(tuple(reader.found), reader.are_mixed)
 
 
 class _Reader:
@@ -64,6 +72,7 @@ class _Reader:
     def __init__(self, extents: Mapping[str, isl.Set]) -> None:
         self.extents = extents
         self.found: list[Touch] = []
+        self.are_mixed = False
 
     def expression(self, node: YamlNode, *, is_sure: bool, is_statement: bool) -> None:
         """Everything that an expression touches; as a statement it may assign."""
@@ -88,9 +97,7 @@ class _Reader:
         if _is_set(node, "kill"):
             return
         reads, writes = _is_set(node, "read"), _is_set(node, "write")
-        if writes and not is_target:
-            hint = "State the program as a problem file, with a statement for each step inside."
-            raise node.error("a write inside an expression or a call: reads may come after it", hint)
+        self.are_mixed |= writes and not is_target
         if reads:
             self._add(node, ["may_read"], is_write=False, is_sure=is_sure)
         if writes:

@@ -1,4 +1,4 @@
-"""Schedule trees as isl prints them -> times.
+"""When the statements of pet run: schedule trees as isl prints them -> times.
 
 isl's own reader crashes on some texts that are no trees, and says of none where it is wrong; so the tree is
 read here, and isl reads the sets and relations in it.
@@ -7,14 +7,16 @@ read here, and isl reads the sets and relations in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import maps_of
+from arrayfold._isl import coalesced, fresh_name, maps_by_domain, maps_of
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.frontends.yaml_text import YamlNode, read_located_yaml
+from arrayfold.program import Statement
 
 _SAY_NOTHING_OF_ORDER = ("mark", "context", "guard", "permutable", "coincident", "options", "child")
 _KNOWN = (*_SAY_NOTHING_OF_ORDER, "domain", "filter", "schedule", "sequence")
@@ -44,6 +46,38 @@ def padded(times: Iterable[isl.UnionMap]) -> isl.UnionMap:
             longer = longer.add_dims(isl.dim_type.out, 1).fix_val(isl.dim_type.out, k, isl.Val(0))
         order = order.union(isl.UnionMap.from_map(longer))
     return order
+
+
+def with_late_reads(
+    statements: Sequence[Statement], schedule: isl.UnionMap, mixed: Sequence[str]
+) -> tuple[tuple[Statement, ...], isl.UnionMap]:
+    """The program in which statements read once more right after they wrote.
+
+    What an instance reads then stays in memory while it writes, whatever comes first inside.
+    """
+    last_digit = {late: isl.UnionSet(f"{{ [{int(late)}] }}") for late in (False, True)}
+
+    def times(when: isl.UnionMap, *, late: bool) -> isl.UnionMap:
+        digit = isl.UnionMap.from_domain_and_range(when.domain(), last_digit[late])
+        return when.flat_range_product(digit)
+
+    order = times(schedule, late=False)
+    more: list[Statement] = []
+    for statement in statements:
+        more.append(statement)
+        reads = [access for access in statement.accesses if not access.is_write]
+        if statement.name not in mixed or not reads:
+            continue
+        name = fresh_name(f"{statement.name}_end", [other.name for other in (*statements, *more)])
+        again = [
+            replace(read, relation=read.relation.set_tuple_name(isl.dim_type.in_, name), is_must=False)
+            for read in reads
+        ]
+        more.append(Statement(name, statement.domain.set_tuple_name(name), tuple(again)))
+        own = maps_by_domain(schedule.intersect_domain(isl.UnionSet.from_set(statement.domain)))
+        when = own[statement.name].set_tuple_name(isl.dim_type.in_, name)
+        order = order.union(times(isl.UnionMap.from_map(when), late=True))
+    return tuple(more), coalesced(order)
 
 
 def _leaves(node: YamlNode, before: isl.UnionMap) -> list[isl.UnionMap]:
