@@ -82,6 +82,8 @@ class _Reader:
             self._access(node, is_sure=is_sure, is_target=False)
             return
         operation = node.need("operation", "an operation").text().value if kind == "op" else ""
+        if operation == "&" and len(arguments) == 1:
+            raise node.error("an address is taken: what is reached through it is not known")
         for k, argument in enumerate(arguments):
             if k == 0 and operation in _ASSIGNMENTS and is_statement and _kind(argument) == "access":
                 self._access(argument, is_sure=is_sure, is_target=True)
