@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,8 +14,11 @@ from arrayfold.check import check
 from arrayfold.errors import InputError
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
+from arrayfold.liveness import analyse
 from arrayfold.mapping import Mapping
 from arrayfold.mapping_text import read_mappings
+from arrayfold.schedule import reorder
+from arrayfold.verify import Proof, verify
 from command import run
 
 BLUR = read("examples/blur-interleaved.toml")
@@ -209,3 +214,74 @@ def test_all_tools_agree(array: str, dimension: str, factor: str) -> None:
     assert (halide is not None) == is_right
     if halide is not None and dimension in ("t", "0"):
         assert halide == read_one(f"TimeFunction(name='{array}', save=Buffer({factor}))")
+
+
+# ---------------------------------------------------------------- the programs, run with their ring buffers
+
+Instance = tuple[str, tuple[int, ...]]
+Cell = tuple[int, ...]
+
+
+def runs_right(
+    order: list[Instance], reads: Callable[[Instance], list[Cell]], address: Callable[[Cell], Cell]
+) -> bool:
+    """Whether every read finds the value of its cell; an instance writes its own cell, named P or S.
+
+    The memory holds, for each address, the cell whose value was written there last.
+    """
+    memory: dict[Cell, Cell] = {}
+    for instance in order:
+        if any(memory.get(address(cell)) != cell for cell in reads(instance)):
+            return False
+        if instance[0] in ("P", "S"):
+            memory[address(instance[1])] = instance[1]
+    return True
+
+
+def wave_reads(instance: Instance) -> list[Cell]:
+    t, x = instance[1]
+    return [(t - 1, k) for k in (x - 1, x, x + 1) if t >= 1 and 0 <= k < 6] + [(t - 2, x)] * (t >= 2)
+
+
+@pytest.mark.parametrize(("steps", "is_right"), [(1, False), (2, True), (3, True)])
+def test_the_wave_runs_in_two_steps_of_any_cell_order(steps: int, is_right: bool) -> None:
+    generator = random.Random(5)
+    for _ in range(20):
+        order = [("S", (t, x)) for t in range(5) for x in generator.sample(range(6), 6)]
+        assert runs_right(order, wave_reads, lambda cell: (cell[0] % steps, cell[1])) == is_right
+    (checked,) = check(WAVE, f"TimeFunction(name='u', save=Buffer({steps}))")
+    assert checked.is_valid == is_right
+
+
+def upwind_reads(instance: Instance) -> list[Cell]:
+    t, x = instance[1]
+    return [(t - 1, k) for k in (x - 1, x) if t >= 1 and k >= 0]
+
+
+@pytest.mark.parametrize("mapping", ["t % 2, x", "(t - x) % (n + 8)"])
+@pytest.mark.parametrize("tile", [1, 8])
+def test_tiles_of_several_steps_break_the_upwind_scheme(mapping: str, tile: int) -> None:
+    order = [("S", (t, x)) for t in range(12) for x in range(20)]
+    order.sort(key=lambda instance: (*(k // tile for k in instance[1]), *instance[1]))
+    if mapping == "t % 2, x":
+        assert runs_right(order, upwind_reads, lambda cell: (cell[0] % 2, cell[1])) == (tile == 1)
+    else:
+        assert runs_right(order, upwind_reads, lambda cell: ((cell[0] - cell[1]) % 28,))
+    problem = reorder(read("examples/upwind-1d.toml"), tile=(tile, tile))
+    (stated,) = read_mappings(f"u[t, x] -> [{mapping.replace('%', 'mod')}]", problem)
+    verdict = verify(analyse(problem).conflicts("u"), stated)
+    assert isinstance(verdict, Proof) == (tile == 1 or mapping != "t % 2, x")
+
+
+@pytest.mark.parametrize(("rows", "is_right"), [(3, False), (4, True)])
+def test_a_producer_one_row_ahead_needs_a_fourth_row(rows: int, is_right: bool) -> None:
+    ahead: list[Instance] = [("P", (0,)), ("P", (1,)), ("P", (2,))]
+    for y in range(2, 8):
+        ahead += [("P", (y + 1,)), ("C", (y,))]
+
+    def reads(instance: Instance) -> list[Cell]:
+        return [(instance[1][0] - k,) for k in range(3)] if instance[0] == "C" else []
+
+    assert runs_right(ahead, reads, lambda cell: (cell[0] % rows,)) == is_right
+    (checked,) = check(read("examples/async-rows.toml"), f"blurx.fold_storage(y, {rows})")
+    assert checked.is_valid == is_right
