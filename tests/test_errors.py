@@ -8,7 +8,11 @@ import pytest
 
 from command import run
 
-CASES = sorted([*Path("tests/errors").glob("*.toml"), *Path("tests/errors").glob("c/*.c")])
+CASES = sorted(
+    path
+    for pattern in ("*.toml", "c/*.c", "json/*.json", "pet/*.yaml", "smo/*.smo.input")
+    for path in Path("tests/errors").glob(pattern)
+)
 
 
 def test_there_are_cases_and_no_orphans(update_golden: bool) -> None:

@@ -40,6 +40,7 @@ FLOW = [
     "comparability",
     "reuse",
     "mapping",
+    "fold_notation",
     "mapping_text",
     "well_formed",
     "lattice_proof",

@@ -140,7 +140,7 @@ def _make_input(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A C file (.c) with #pragma scop regions, or a problem file (.toml).",
+            help="C with #pragma scop regions (.c), a problem file (.toml, .json), or one of pet or SMO.",
             show_default=False,
         ),
     ],

@@ -55,6 +55,7 @@ def compare(
 
 @takes_input(
     'arrayfold check examples/blur-interleaved.toml --mapping "blurx[y % 3][x]"',
+    'arrayfold check examples/blur-interleaved.c --mapping "blurx.fold_storage(y, 4)"',
     'arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"',
     "arrayfold check examples/blur.toml --mapping folded.json",
 )
@@ -63,7 +64,8 @@ def check(
     mapping: Annotated[
         str,
         typer.Option(
-            metavar="MAP", help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, or a .json file that fold printed."
+            metavar="MAP",
+            help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, `A.fold_storage(t, 2)`, or a .json file of fold.",
         ),
     ],
     param: Params = None,
