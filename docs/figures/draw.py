@@ -238,6 +238,7 @@ PLOTS: dict[str, tuple[str, What, dict[str, int]]] = {
     "plot-lattice.svg": ("diamond-tile.toml", "lattice", {"B": 5}),
     "plot-slices.svg": ("lbm-d2q9.toml", "lattice", {"N": 5}),
     "plot-lifetimes.svg": ("jacobi-1d.c", "lifetimes", {"N": 6, "T": 4}),
+    "plot-blur-lifetimes.svg": ("blur-interleaved.c", "lifetimes", {"N": 5}),
     "plot-methods.svg": ("reverse-l.toml", "methods", {"N": 64}),
 }
 
