@@ -53,6 +53,14 @@ def indented_lines(page: Path) -> list[str]:
     return _INDENTED.findall(FENCE.sub("", (ROOT / page).read_text()))
 
 
+def save(block: Block, directory: Path) -> None:
+    """Saves a block where its title says, as a reader does."""
+    if block.file is not None:
+        file = directory / block.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text)
+
+
 def scratch(directory: Path) -> None:
     """Makes a directory look like the top of the tree to commands, which then write there and not here."""
     for name in ("examples", "tests"):

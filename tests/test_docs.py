@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import run
-from pages import FENCE, PAGES, block_of, scratch, shell
+from pages import FENCE, PAGES, block_of, save, scratch, shell
 
 Capture = pytest.CaptureFixture[str]
 
@@ -39,8 +39,7 @@ def test_commands_print_what_the_page_shows(
 
     def fresh(found: re.Match[str]) -> str:
         block = block_of(page, found)
-        if block.file is not None:
-            (tmp_path / block.file).write_text(block.text)
+        save(block, tmp_path)
         if block.language != "console":
             return found[0]
         shown: list[str] = []

@@ -6,22 +6,23 @@ import ast
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import islpy as isl
 import pytest
 import typer.main
 import yaml
 
 import arrayfold as af
 from arrayfold import cli
-from arrayfold.frontends import apply_options
-from pages import PAGES, ROOT, Block, fenced_blocks, indented_lines
+from pages import PAGES, ROOT, Block, fenced_blocks, indented_lines, save, shell
 
 BLOCKS = [block for page in PAGES for block in fenced_blocks(page)]
-LANGUAGES = {"console", "python", "c", "toml", "yaml", "json", "bash", "text"}
+LANGUAGES = {"console", "python", "c", "toml", "yaml", "json", "bash"}
 COMMANDS = typer.main.get_command(cli.app)
 TARGETS = set(re.findall(r"^([a-z]+):", Path("Makefile").read_text(), re.MULTILINE))
 
@@ -63,15 +64,17 @@ def test_python_is_run_as_doctests_or_at_least_python() -> None:
 
 @pytest.mark.parametrize("block", in_language("c"), ids=str)
 def test_c_compiles_and_is_read(block: Block, tmp_path: Path) -> None:
+    for other in fenced_blocks(block.page):
+        save(other, tmp_path)
     file = tmp_path / "block.c"
     file.write_text(block.text)
+    folders = ["-I", str(tmp_path / "include")]
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused"]
-    done = subprocess.run(
-        ["gcc", "-fsyntax-only", "-fopenmp", *warnings, file], capture_output=True, text=True, check=False
-    )
+    command = ["gcc", "-fsyntax-only", "-fopenmp", *folders, *warnings, file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{block}:\n{done.stderr}"
     if "#pragma scop" in block.text:
-        assert af.read_all(file)
+        assert af.read_all(file, arguments=folders)
 
 
 @pytest.mark.parametrize("block", in_language("toml"), ids=str)
@@ -108,12 +111,13 @@ def test_pragmas_in_indented_blocks_are_read(tmp_path: Path) -> None:
     assert pragmas
     body = "double state[2][N], tmp[N], buffer[N];\n"
     loops = "for (int i = 0; i < N; i++) { tmp[i] = i; buffer[i] = tmp[i]; state[0][i] = buffer[i]; }"
-    file = tmp_path / "pragmas.c"
     text = "\n".join([*pragmas, "void f(int N)", "{", body, "#pragma scop", loops, "#pragma endscop", "}\n"])
-    file.write_text(text)
-    program = af.read(file)
-    assert apply_options(program, context="N >= 3") is not None
-    assert {"tmp", "buffer"} <= {array.name for array in program.arrays}
+    (tmp_path / "pragmas.c").write_text(text)
+    program = af.read(tmp_path / "pragmas.c")
+    assert isinstance(program, af.Program)
+    assert program.context.is_subset(isl.Set("[N] -> { : N >= 3 }"))
+    assert {"tmp", "buffer"} <= {*(program.temporaries or ()), *program.extra_temporaries}
+    assert not program.live_out.is_empty()
 
 
 # ---------------------------------------------------------------- the site
@@ -157,3 +161,22 @@ def test_messages_of_the_faq_exist() -> None:
         parts = [re.escape(part) for part in heading.split("*")]
         filled = ".*?".join(parts)
         assert re.search(filled, sources) or re.search(filled, expected), heading
+
+
+# ---------------------------------------------------------------- the pre-commit hook
+
+
+def test_the_hook_passes_and_stops_a_fold_that_is_no_longer_right(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    blocks = fenced_blocks(Path("docs/exit-codes.md"))
+    (config,) = (yaml.safe_load(block.text) for block in blocks if block.language == "yaml")
+    (hook,) = config["repos"][0]["hooks"]
+    make_mapping = next(block for block in blocks if block.language == "console").text.splitlines()[0]
+    assert shell(make_mapping.removeprefix("$ "), tmp_path).returncode == 0
+    assert shell(hook["entry"], tmp_path).returncode == 0
+    kernel = tmp_path / "examples" / "blur-interleaved.c"
+    assert re.fullmatch(hook["files"], str(kernel.relative_to(tmp_path)))
+    kernel.write_text(kernel.read_text().replace("y >= 2", "y >= 3").replace("y - 2", "y - 3"))
+    stopped = shell(hook["entry"], tmp_path)
+    assert stopped.returncode == 1
+    assert "INVALID" in stopped.stdout

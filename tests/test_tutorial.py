@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from pages import ROOT, fenced_blocks, shell
+from pages import ROOT, fenced_blocks, save, shell
 
 TUTORIAL = Path("docs/tutorial.md")
 
@@ -14,8 +14,7 @@ def test_every_command_succeeds_in_the_order_of_the_page(tmp_path: Path) -> None
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     count = 0
     for block in fenced_blocks(TUTORIAL):
-        if block.file is not None:
-            (tmp_path / block.file).write_text(block.text)
+        save(block, tmp_path)
         if block.language != "console":
             continue
         for line in block.text.splitlines():
