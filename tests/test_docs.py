@@ -65,6 +65,9 @@ def test_figures_are_what_the_script_draws() -> None:
     spec.loader.exec_module(module)
     for name, drawing in module.figures().items():
         assert (Path("docs/figures") / name).read_text() == drawing
+    modules = [name for name, (column, _) in module.FLOW.items() if column and not name.startswith("(")]
+    for name in modules:
+        assert (Path("src/arrayfold") / (name if name.endswith("/") else f"{name}.py")).exists(), name
 
 
 def test_every_method_and_command_has_a_page() -> None:
