@@ -24,8 +24,9 @@ class Columns(griffe.Extension):
 def as_markdown(docstring: str) -> str:
     """The docstring with its aligned columns as tables and its doctests as fenced code.
 
-    >>> print(as_markdown("A cell.\\n\\ncells  { A[x] }  touched by the program,\\n                 or declared"))
-    A cell.
+    >>> columns = "cells  { A[x] }  touched by the program,\\n                 or declared"
+    >>> print(as_markdown("An array.\\n\\n" + columns))
+    An array.
     <BLANKLINE>
     | | |
     | --- | --- |
@@ -47,7 +48,9 @@ def _paragraph(text: str) -> str:
             entries[-1][1] += f" {line.strip()}"
         else:
             return RELATION.sub(r"`\1`", text)
-    return "\n".join(["| | |", "| --- | --- |", *(f"| `{name}` | {_meaning(rest)} |" for name, rest in entries)])
+    return "\n".join(
+        ["| | |", "| --- | --- |", *(f"| `{name}` | {_meaning(rest)} |" for name, rest in entries)]
+    )
 
 
 def _meaning(rest: str) -> str:

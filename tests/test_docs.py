@@ -26,10 +26,12 @@ def without_times(text: str) -> str:
 def test_commands_print_what_the_page_shows(
     page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, update_golden: bool, tmp_path: Path
 ) -> None:
-    """The commands of a page run one after the other in a folder of their own, so that they may write files."""
+    """The commands of a page run one after the other, in a folder in which they may write files."""
 
     def printed_by(line: str) -> str:
-        if line.startswith("$ arrayfold ") and not re.search(r"[|><;]", re.sub(r"'[^']*'|\"[^\"]*\"", "", line)):
+        if line.startswith("$ arrayfold ") and not re.search(
+            r"[|><;]", re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+        ):
             run(monkeypatch, *shlex.split(line.removeprefix("$ arrayfold ")))
             output, errors = capsys.readouterr()
         else:

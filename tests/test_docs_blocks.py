@@ -94,9 +94,9 @@ def test_yaml_and_json_parse() -> None:
 def test_commands_that_are_not_run_exist() -> None:
     for block in in_language("bash"):
         for line in block.text.splitlines():
-            assert re.match(r"(#|arrayfold |make |export |source |\.venv/bin/arrayfold |pip |pre-commit )|$", line), (
-                f"{block}: {line}"
-            )
+            assert re.match(
+                r"(#|arrayfold |make |export |source |\.venv/bin/arrayfold |pip |pre-commit )|$", line
+            ), f"{block}: {line}"
             if line:
                 check_command(line) if not line.startswith("#") else None
     for page in PAGES:
@@ -135,9 +135,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     listed = nav_pages(site["nav"])
     assert len(listed) == len(set(listed))
     pages = {
-        str(path.relative_to("docs"))
-        for path in Path("docs").rglob("*")
-        if path.suffix in (".md", ".ipynb")
+        str(path.relative_to("docs")) for path in Path("docs").rglob("*") if path.suffix in (".md", ".ipynb")
     }
     assert set(listed) == pages
 

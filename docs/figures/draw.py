@@ -268,7 +268,9 @@ def draw_flow() -> str:
         return x + (towards[0] - x) / far, y + (towards[1] - y) / far
 
     head = '<path d="M0,0 L8,4 L0,8 z" fill="#888"/>'
-    marker = f'<marker id="tip" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">{head}</marker>'
+    marker = (
+        f'<marker id="tip" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">{head}</marker>'
+    )
     parts = [f"<defs>{marker}</defs>"]
     for source, target in ARROWS:
         (x, y), (tip_x, tip_y) = edge(source, centre(target)), edge(target, centre(source))
