@@ -8,7 +8,8 @@ from typing import Any
 import griffe
 
 ENTRY = re.compile(r"(?P<name>\S+(?: \S+)*?) {2,}(?P<rest>\S.*)")
-RELATION = re.compile(r"(?<![`\w])(\{ [^{}`]* \})")
+# What is code already stays; relations in running text become code.
+RELATION = re.compile(r"`[^`]*`|(\{ [^{}`]* \})")
 SHAPE = re.compile(r"([^{]*\{.*?\})(?: {2,}|$)(.*)", re.DOTALL)
 
 
@@ -47,7 +48,7 @@ def _paragraph(text: str) -> str:
         elif entries and line.startswith("  "):
             entries[-1][1] += f" {line.strip()}"
         else:
-            return RELATION.sub(r"`\1`", text)
+            return RELATION.sub(lambda found: f"`{found[1]}`" if found[1] else found[0], text)
     return "\n".join(
         ["| | |", "| --- | --- |", *(f"| `{name}` | {_meaning(rest)} |" for name, rest in entries)]
     )

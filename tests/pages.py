@@ -77,7 +77,9 @@ def shell(line: str, directory: Path) -> subprocess.CompletedProcess[str]:
     source = str(Path(arrayfold.__file__).parent.parent)
     environment = {
         **os.environ,
-        "PATH": f"{commands}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PATH": os.pathsep.join(
+            [str(commands), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        ),
         "PYTHONPATH": source,
     }
     return subprocess.run(
