@@ -145,6 +145,14 @@ def test_every_public_name_is_in_the_reference() -> None:
         assert f"{item.__module__}.{name}" in shown, name
 
 
+def test_every_module_is_on_the_page_on_the_data_flow() -> None:
+    page = Path("docs/pipeline.md").read_text()
+    for path in Path("src/arrayfold").iterdir():
+        name = f"{path.name}/" if path.is_dir() else path.stem
+        if not name.startswith("__") and path.suffix in ("", ".py"):
+            assert f"`{name}`" in page, name
+
+
 def test_messages_of_the_faq_exist() -> None:
     """A heading of the FAQ is the beginning of a message; * stands for what the message fills in."""
     headings = re.findall(r"^### `(.*)`$", Path("docs/faq.md").read_text(), re.MULTILINE)
