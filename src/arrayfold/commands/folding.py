@@ -14,6 +14,8 @@ from arrayfold.cli_options import (
     Arrays,
     AsJson,
     BudgetSeconds,
+    Force,
+    Method,
     Params,
     PowerOfTwo,
     parameter_values,
@@ -43,7 +45,7 @@ def fold(
         str | None,
         typer.Option("--output", "-o", metavar="OUT.c", help="Write the folded C file here; - prints it."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.c if it exists.")] = False,
+    force: Force = False,
     loops: Annotated[
         str | None,
         typer.Option(metavar="keep|generate", help="Leave the loops as written, or write them anew."),
@@ -87,7 +89,7 @@ def fold(
         bool, typer.Option("--sanitize", help="Run both under address and undefined-behaviour sanitizers.")
     ] = False,
     array: Arrays = None,
-    method: Annotated[str, typer.Option(metavar="NAME", help="How to look for mappings.")] = "auto",
+    method: Method = "auto",
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     power_of_two: PowerOfTwo = False,

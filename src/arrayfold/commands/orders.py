@@ -12,6 +12,7 @@ from arrayfold.cli_options import (
     DEFAULT_BUDGET,
     AsJson,
     BudgetSeconds,
+    Force,
     Params,
     cache_folder,
     parameter_values,
@@ -49,7 +50,7 @@ def occupancy(
             "--output", "-o", metavar="OUT.c", help="Write C in the order of the schedule; - prints it."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.c if it exists.")] = False,
+    force: Force = False,
     run: Annotated[
         bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
     ] = False,
@@ -95,7 +96,7 @@ def tradeoff(
         str | None,
         typer.Option("--output", "-o", metavar="FIGURE", help="Draw all orders: .svg, .png or .pdf."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the figure.")] = False,
+    force: Force = False,
     largest: Annotated[
         int,
         typer.Option(metavar="K", min=0, max=8, help="Largest coefficient of one-dimensional schedules."),

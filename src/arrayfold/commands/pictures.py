@@ -11,6 +11,8 @@ from arrayfold.cli_options import (
     DEFAULT_BUDGET,
     Arrays,
     BudgetSeconds,
+    Force,
+    Method,
     Params,
     parameter_values,
     started_budget,
@@ -32,11 +34,11 @@ def plot(
     what: Annotated[
         str, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes or methods.")
     ] = "lattice",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the figure.")] = False,
+    force: Force = False,
     array: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which array; without it, the first one.")
     ] = None,
-    method: Annotated[str, typer.Option(metavar="NAME", help="How to look for a mapping.")] = "auto",
+    method: Method = "auto",
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
 ) -> None:
@@ -60,12 +62,12 @@ def report(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="PAGE.html", help="Where to write the page; - prints it.")
     ],
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
+    force: Force = False,
     mapping: Annotated[
         str | None, typer.Option(metavar="MAP", help="Tell of this mapping too, as `check` takes it.")
     ] = None,
     array: Arrays = None,
-    method: Annotated[str, typer.Option(metavar="NAME", help="How to look for mappings.")] = "auto",
+    method: Method = "auto",
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
 ) -> None:
