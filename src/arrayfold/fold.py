@@ -271,7 +271,7 @@ def fold(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     power_of_two: bool = False,
     favor: Favor = "size",
     progress: Progress = lambda _: None,
@@ -280,7 +280,7 @@ def fold(
 
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed
-    sizes. Without a budget the work may take a minute.
+    sizes. budget is the time in seconds that the work may take, a minute if nothing is said.
 
     With favor="speed" and method="auto" a mapping that makes faster loops wins over the smallest one, as long
     as it has at most twice as many cells.
@@ -288,7 +288,7 @@ def fold(
     if favor not in ("size", "speed"):
         raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
     values = checked_params(problem, params or {})
-    budget = budget or Budget(DEFAULT_SECONDS)
+    budget = budget if isinstance(budget, Budget) else Budget(DEFAULT_SECONDS if budget is None else budget)
     analysis = Analysis.of(problem, budget)
     folded = tuple(
         fold_one(analysis, name, values, method, budget, progress, power_of_two=power_of_two, favor=favor)
@@ -427,7 +427,7 @@ def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
         if name not in foldable:
             reason = analysis.kept().get(name, "kept")
             raise InputError(
-                f"array {name} is {reason}", hint=f"To fold it all the same, say --temporary {name}."
+                f"array {name} is kept: {reason}", hint=f"To fold it all the same, say --temporary {name}."
             )
     return tuple(dict.fromkeys(names)) or foldable
 
