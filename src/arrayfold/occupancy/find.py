@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import islpy as isl
 
@@ -11,8 +13,9 @@ from arrayfold._budget import Budget
 from arrayfold._generators import nonnegative_forms
 from arrayfold._integer import Vector
 from arrayfold._isl import sets_of
+from arrayfold._watchdog import isolated
 from arrayfold.any_order import for_all_schedules
-from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable
 from arrayfold.liveness import Liveness, analyse
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.occupancy.schedules import Row, ScheduleSpace, best_schedule, causality_rows, schedule_set
@@ -112,8 +115,33 @@ def vectors_of_schedule(
         }
 
 
-def affine_store(program: Program, name: str) -> StorageMapping:
-    """The store of the shortest affine occupancy vector of one array; an error says why there is none."""
+def affine_store(program: Program, name: str, seconds: float) -> StorageMapping:
+    """The store of the shortest affine occupancy vector of one array; an error says why there is none.
+
+    seconds  the time that looking for the vector may take; isl eliminates Farkas' multipliers without
+             counting its operations, so that only the end of a process stops it
+    """
+    answer = isolated(partial(_affine_vector_text, program, name), seconds)
+    if answer is None:
+        raise BudgetExceeded(f"the affine schedules of the program take more than {seconds:.1f} s")
+    found = json.loads(answer)
+    if "reason" in found:
+        raise MethodNotApplicable(found["reason"])
+    if found["vector"] is None:
+        return StorageMapping.of(name, program.array(name).dimensions, [], [])
+    return mapping_along(program, name, tuple(found["vector"]))
+
+
+def _affine_vector_text(program: Program, name: str) -> str:
+    """The vector, or why there is none, for another process."""
+    try:
+        return json.dumps({"vector": _affine_vector(program, name)})
+    except ArrayfoldError as error:
+        return json.dumps({"reason": str(error)})
+
+
+def _affine_vector(program: Program, name: str) -> Vector | None:
+    """The shortest affine occupancy vector of one array; None if nobody reads it."""
     liveness = analyse(program)
     _refuse_live_in(liveness)
     if name not in liveness.temporaries:
@@ -122,13 +150,13 @@ def affine_store(program: Program, name: str) -> StorageMapping:
     space = ScheduleSpace(form)
     extremes = _extremes(schedule_set(space, _legal_rows(space)))
     if _is_never_read(form, name):
-        return StorageMapping.of(name, program.array(name).dimensions, [], [])
+        return None
     if not extremes:
         raise MethodNotApplicable(_NO_SCHEDULE)
     vector = failing_vectors(space, name, extremes, is_strict=False).shortest_other()
     if vector is None:
         raise MethodNotApplicable(_NO_AFFINE_VECTOR)
-    return mapping_along(program, name, vector)
+    return vector
 
 
 def _legal_rows(space: ScheduleSpace) -> list[Row]:

@@ -21,8 +21,7 @@ from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.occupancy import shortest_occupancy_vector
 
 _SIZES = (8, 7, 6, 5, 4, 3, 2, 1)
-_MOST_CELLS = 200
-_MOST_PAIRS = 12_000
+_MOST_CELLS = 180
 _MOST_SCENES = 16
 _MOST_PAIRS_IN_ALL = 90_000
 _VALUES = {1: 7, 2: 4}
@@ -100,10 +99,7 @@ def _pairs_to_list(conflicts: Conflicts, sizes: Mapping[str, int]) -> int | None
     cells = count_points(here.cells)
     if cells is None or not 0 < cells <= _MOST_CELLS:
         return None
-    if cells * cells <= _MOST_PAIRS:
-        return cells * cells
-    pairs = count_points(here.pairs.wrap())
-    return pairs if pairs is not None and pairs <= _MOST_PAIRS else None
+    return cells * cells
 
 
 def _scene(
@@ -118,9 +114,11 @@ def _scene(
     number = {cell: k for k, cell in enumerate(cells)}
     rank = conflicts.array.rank
     rows = [bytearray((len(cells) + 7) // 8) for _ in cells]
-    for pair in points(here.pairs.wrap().flatten()):
+    for pair in points(here.pairs_one_way.wrap().flatten()):
         x, y = number[pair[:rank]], number[pair[rank:]]
-        rows[x][y // 8] |= 1 << y % 8
+        if x != y:
+            rows[x][y // 8] |= 1 << y % 8
+            rows[y][x // 8] |= 1 << x % 8
     addresses = [_address(mapping, cell, sizes) for cell in cells]
     differences = sorted(points(here.differences))
     scene: dict[str, Any] = {
