@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
 from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
@@ -17,11 +18,13 @@ from arrayfold.choose import Candidate, ask_all, best_of, choose
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import STRIP, InnermostLoops, Lowered, hindrance, lower
+from arrayfold.compiled import CompiledKernel
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.footprint import Block, Footprint
 from arrayfold.formula import Formula
 from arrayfold.guards import with_guard_reads
+from arrayfold.kernel import Kernel, as_problem
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
@@ -144,8 +147,13 @@ class FoldResult:
         loops: Literal["keep", "generate"] | None = None,
         style: Style = "fast",
         slack: int = STRIP,
+        *,
+        moves_all: bool = False,
     ) -> FoldedRegion:
-        """The region to write: the arrays that really shrink, with a remark on each."""
+        """The region to write: the arrays that really shrink, with a remark on each.
+
+        moves_all  the other folded arrays get storage of their own, too
+        """
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
@@ -153,7 +161,11 @@ class FoldResult:
         shrinking = [
             array
             for array in self.arrays
-            if array.shrinks or array.was is not None or array.name in program.origins or array.name in placed
+            if moves_all
+            or array.shrinks
+            or array.was is not None
+            or array.name in program.origins
+            or array.name in placed
         ]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
@@ -167,6 +179,38 @@ class FoldResult:
             for array, form in ((array, forms[array.name]) for array in shrinking)
         )
         return FoldedRegion(program, folds, loops, style, self._blocks)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        """Run a folded Python kernel on NumPy arrays, in place; compiled at the first call."""
+        self._compiled(*arguments, **keywords)
+
+    @cached_property
+    def _compiled(self) -> CompiledKernel:
+        program = self.problem
+        if not isinstance(program, Program) or program.signature is None or program.source is None:
+            raise InputError(
+                f"{program.name} is no Python kernel, so it cannot be called",
+                hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
+            )
+        moved = {array.name for array in self.arrays} | set(program.origins.values()) | set(program.replaced)
+        for name, variable in program.source.variables.items():
+            if variable.is_array and variable.storage == "local" and name not in moved:
+                reason = self.kept.get(name, "not among the arrays to fold")
+                raise InputError(f"{program.name} cannot be called: its temporary {name} is {reason}")
+        region = self.region(moves_all=True)
+        widths = {name: max(1, one.element.bits // 8) for name, one in program.source.variables.items()}
+        fixed: dict[str, int] = {}
+        for array in self.arrays:
+            if isinstance(array.mapping, TableMapping):
+                fixed.update(array.mapping.params)
+        return CompiledKernel.of(
+            program.signature,
+            write_c([region]).decode("utf-8", "surrogateescape"),
+            program.context,
+            fixed=fixed,
+            memory=[(fold.mapping.size, widths[fold.mapping.array]) for fold in region.folds],
+            is_parallel=bool(program.parallel),
+        )
 
     @property
     def _blocks(self) -> tuple[Block, ...]:
@@ -266,7 +310,7 @@ class Analysis:
 
 
 def fold(
-    problem: Problem,
+    problem: Problem | Kernel,
     *,
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
@@ -278,6 +322,8 @@ def fold(
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
 
+    problem is what read() makes of a file, or a Python kernel.
+
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed
     sizes. Without a budget the work may take a minute.
@@ -287,6 +333,7 @@ def fold(
     """
     if favor not in ("size", "speed"):
         raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
+    problem = as_problem(problem)
     values = checked_params(problem, params or {})
     budget = budget or Budget(DEFAULT_SECONDS)
     analysis = Analysis.of(problem, budget)
