@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from arrayfold.errors import WrongType, WrongValue
 from arrayfold.signature import Argument, Signature
@@ -48,7 +48,7 @@ def checked_arrays(signature: Signature, values: Mapping[str, Any]) -> dict[str,
             raise WrongType(
                 f"{argument.name} must be a NumPy array of {argument.dtype}, not a {type(value).__name__}"
             )
-        array: np.ndarray[Any, Any] = value
+        array = cast("np.ndarray[Any, Any]", value)
         _check_array(argument, array, np.dtype(argument.dtype))
         arrays[argument.name] = array
     for one, other in combinations(signature.arrays, 2):

@@ -23,6 +23,7 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.footprint import Block, Footprint
 from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents
 from arrayfold.guards import with_guard_reads
 from arrayfold.kernel import Kernel, as_problem
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
@@ -152,7 +153,7 @@ class FoldResult:
     ) -> FoldedRegion:
         """The region to write: the arrays that really shrink, with a remark on each.
 
-        moves_all  the other folded arrays get storage of their own, too
+        moves_all  other arrays of the function get storage of their own, too, so that none is on the stack
         """
         program = self.problem
         if not isinstance(program, Program):
@@ -178,7 +179,18 @@ class FoldResult:
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)
         )
-        return FoldedRegion(program, folds, loops, style, self._blocks)
+        kept = tuple(self._unfolded(program)) if moves_all else ()
+        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks)
+
+    def _unfolded(self, program: Program) -> Iterator[StorageFold]:
+        """Storage for the arrays of the function itself that are not folded, as large as they are."""
+        moved = {array.name for array in self.arrays} | set(program.origins.values()) | set(program.replaced)
+        for name, variable in program.source.variables.items() if program.source else ():
+            if variable.is_array and variable.storage == "local" and name not in moved:
+                array = program.array(name)
+                box = extents(array.cells.intersect_params(program.context), program.context)
+                mapping = ModularMapping.identity(name, array.dimensions, box)
+                yield StorageFold(mapping, self.kept.get(name, "not folded"))
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Run a folded Python kernel on NumPy arrays, in place; compiled at the first call."""
@@ -192,11 +204,6 @@ class FoldResult:
                 f"{program.name} is no Python kernel, so it cannot be called",
                 hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
             )
-        moved = {array.name for array in self.arrays} | set(program.origins.values()) | set(program.replaced)
-        for name, variable in program.source.variables.items():
-            if variable.is_array and variable.storage == "local" and name not in moved:
-                reason = self.kept.get(name, "not among the arrays to fold")
-                raise InputError(f"{program.name} cannot be called: its temporary {name} is {reason}")
         region = self.region(moves_all=True)
         widths = {name: max(1, one.element.bits // 8) for name, one in program.source.variables.items()}
         fixed: dict[str, int] = {}

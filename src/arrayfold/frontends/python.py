@@ -18,7 +18,7 @@ from arrayfold.frontends.python_c import Translated, file_head, kernel_dtype, tr
 from arrayfold.frontends.python_errors import in_python
 from arrayfold.frontends.python_names import CNames, Names, names_of_file, names_of_values
 from arrayfold.frontends.python_text import Code, CodeMap, PythonText
-from arrayfold.frontends.python_types import DTYPES
+from arrayfold.frontends.python_types import dtype_called
 from arrayfold.program import Program
 
 _HINT = "Write import arrayfold as af, and @af.kernel on the line before the function."
@@ -82,7 +82,7 @@ def read_function(
     if not functions:
         raise InputError(f"{file}: the text of kernel {name} cannot be found", hint="Write it with def.")
     c_names = CNames()
-    kind = next(kind for kind in DTYPES if kind == dtype)
+    kind = dtype_called(dtype) or "float64"
     kernel = translate(whole, functions[0], names_of_values(values), kind, c_names)
     return _programs(file, [kernel])[0]
 

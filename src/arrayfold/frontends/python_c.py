@@ -122,9 +122,8 @@ def file_head(kernels: Sequence[Translated]) -> Code:
     lines = ['#pragma GCC diagnostic ignored "-Wunknown-pragmas"\n\n']
     if re.search(r"\b(?!for\b|if\b|floor_div|floor_mod)[a-z]\w*\(", _bodies(code)):
         lines.insert(0, "#include <math.h>\n\n")
-    for helper in sorted(set[str]().union(*(kernel.helpers for kernel in kernels))):
-        lines.append(_HELPERS[helper] + "\n")
-    return Code.of(*lines)
+    helpers = set[str]().union(*(kernel.helpers for kernel in kernels))
+    return Code.of(*lines, *(f"{_HELPERS[name]}\n" for name in sorted(helpers)))
 
 
 def _bodies(code: str) -> str:

@@ -47,7 +47,7 @@ _FUNCTIONS = (
 )
 _NUMPY_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "abs": "fabs", "absolute": "fabs"}
 _CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586, "inf": float("inf")}
-_CALLS = "Known are min, max, abs, int, float, and functions of math and numpy such as math.sqrt, math.exp, np.sqrt."
+_CALLS = "Known are min, max, abs, int, float, and functions such as math.sqrt, math.exp and np.sqrt."
 
 
 @dataclass(frozen=True)

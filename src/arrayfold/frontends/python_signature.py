@@ -10,7 +10,7 @@ from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.frontends.python_names import CNames, Names
 from arrayfold.frontends.python_text import PythonText
-from arrayfold.frontends.python_types import DTYPES, DType
+from arrayfold.frontends.python_types import DTYPES, DType, dtype_called
 
 _SHAPES = "Sizes are sums and multiples of sizes and whole numbers: N, N + 2, 2 * N."
 _ANNOTATIONS = f"Annotate numbers as int or float, and arrays with one of {', '.join(DTYPES)}."
@@ -191,7 +191,7 @@ def _read_arguments(interface: Interface, dtype: DType) -> None:
                     _ANNOTATIONS,
                 )
             interface.arrays[argument.arg] = ArrayInfo(
-                argument.arg, next((one for one in DTYPES if one == kind), dtype), True, argument
+                argument.arg, dtype_called(kind) or dtype, True, argument
             )
         else:
             interface.scalars[argument.arg] = _scalar_kind(interface, argument, kind)
@@ -302,9 +302,9 @@ def dtype_of(text: PythonText, node: ast.expr) -> DType:
     """The element type that an expression names: "float32" or np.float32."""
     word = node.value if isinstance(node, ast.Constant) else ast.unparse(node).split(".")[-1]
     word = {"float": "float64", "int": "int64"}.get(str(word), word)
-    for kind in DTYPES:
-        if word == kind:
-            return kind
+    kind = dtype_called(str(word))
+    if kind is not None:
+        return kind
     raise text.error(f"there is no element type {word}", node, f"It is one of {', '.join(DTYPES)}.")
 
 
@@ -322,7 +322,7 @@ def _read_ranks(interface: Interface) -> None:
     for info in interface.arrays.values():
         if not info.is_argument:
             assert isinstance(info.node, ast.Call)
-            info.extents = [None] * len(shape_of(info.node))
+            info.extents = [None for _ in shape_of(info.node)]
             if not info.extents:
                 raise interface.text.error("an array without dimensions is a number", info.node)
     ranks: dict[str, int] = {}
@@ -352,7 +352,7 @@ def _read_ranks(interface: Interface) -> None:
     for name, info in interface.arrays.items():
         if info.extents is None:
             least = max((dimension + 1 for array, dimension in lengths if array == name), default=1)
-            info.extents = [None] * max(ranks.get(name, least), 1)
+            info.extents = [None for _ in range(max(ranks.get(name, least), 1))]
 
 
 def _length_of(interface: Interface, node: ast.expr) -> tuple[str, int] | None:

@@ -43,6 +43,8 @@ _REFUSED: Mapping[type[ast.stmt], tuple[str, str]] = {
     ast.AsyncWith: ("async", _LOOP),
 }
 
+_IN_PLACE: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+
 
 @dataclass
 class Body:
@@ -183,7 +185,7 @@ class Body:
             name = self._scalar_name(target, scope)
             place = Code.of(self.interface.c_names.of(name), at=target)
             info_kind = left.kind
-        symbol = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}.get(type(operator))
+        symbol = _IN_PLACE.get(type(operator))
         if symbol is None and isinstance(operator, ast.Div) and not is_whole(info_kind):
             symbol = "/"
         result = expressions.operation(node, operator, left, right)

@@ -25,6 +25,15 @@ _RANKS = ("int", "long long", "float", "double")
 LARGEST = 2**63 - 1
 
 
+def dtype_called(name: str | None) -> DType | None:
+    """The element type of that name, if there is one."""
+    match name:
+        case "int32" | "int64" | "float32" | "float64":
+            return name
+        case _:
+            return None
+
+
 def is_whole(kind: Kind) -> bool:
     """Whether it is an integer."""
     return kind in ("int", "int32", "int64")
