@@ -8,7 +8,13 @@ import pytest
 
 from command import run
 
-CASES = sorted([*Path("tests/errors").glob("*.toml"), *Path("tests/errors").glob("c/*.c")])
+CASES = sorted(
+    [
+        *Path("tests/errors").glob("*.toml"),
+        *Path("tests/errors").glob("c/*.c"),
+        *Path("tests/errors").glob("python/*.py"),
+    ]
+)
 
 
 def test_there_are_cases_and_no_orphans(update_golden: bool) -> None:

@@ -155,7 +155,7 @@ def single(a, out, gain: float):
 
 
 @af.kernel
-def whole(a: "int32", b: np.int64, out: "int64", ratio):
+def whole(a: np.int32, b: np.int64, out: np.int64, ratio):
     n = len(a)
     tmp = af.empty(n, dtype=np.int32)
     for i in range(n):
@@ -231,7 +231,8 @@ def test_folded_equals_python(kernel: af.Kernel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "array", "size"), [(jacobi, "A", "n + 1"), (align, "H", "m + 2"), (descending, "suffix", "n")]
+    ("kernel", "array", "size"),
+    [(jacobi, "A", "n + 1"), (align, "H", "m + n + 1"), (descending, "suffix", "n")],
 )
 def test_size(kernel: af.Kernel, array: str, size: str) -> None:
     assert str(af.fold(kernel)[array].size) == size

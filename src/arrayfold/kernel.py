@@ -49,7 +49,7 @@ class Kernel:
         except (OSError, TypeError):
             raise InputError(
                 f"the text of kernel {function.__name__} cannot be found",
-                hint="Write it in a file or a notebook; what is typed at a prompt or made by exec has no text.",
+                hint="Write it in a file or a notebook: what is typed at a prompt has no text.",
             ) from None
         closure = inspect.getclosurevars(function)
         values = {**closure.globals, **closure.nonlocals}

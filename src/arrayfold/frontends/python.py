@@ -95,9 +95,9 @@ def _programs(file: str, kernels: Sequence[Translated]) -> list[Program]:
     places = CodeMap(spaced)
     try:
         programs = read_c(file, places.data, (), places.place)
-        return [_finished(program, kernel) for program, kernel in zip(programs, kernels, strict=True)]
     except InputError as error:
         raise in_python(error) from None
+    return [_finished(program, kernel) for program, kernel in zip(programs, kernels, strict=True)]
 
 
 def _finished(program: Program, kernel: Translated) -> Program:

@@ -80,13 +80,13 @@ def _narrowed(program: Program, relation: isl.Map, box: isl.Set, known: isl.Set,
 def _refuse_trifles(program: Program, start: isl.Set, known: isl.Set, boxes: Mapping[str, isl.Set]) -> None:
     """Raise if a size that was free is not any more: then the kernel is wrong, and not the sizes."""
     context = known.intersect(program.context)
-    for k in range(start.dim(isl.dim_type.param)):
-        if not _is_limited(context, k) or _is_limited(start, k):
+    for name in program.parameters:
+        if not _is_limited(context, name) or _is_limited(start, name):
             continue
         for relation, offset in _accesses(program):
             array = relation.get_tuple_name(isl.dim_type.out)
             reached = relation.intersect_params(start)
-            if array in boxes and _is_limited(start.subtract(_leaves(reached, boxes[array])), k):
+            if array in boxes and _is_limited(start.subtract(_leaves(reached, boxes[array])), name):
                 raise _refusal(program, reached, boxes[array], offset)
 
 
@@ -94,8 +94,11 @@ def _leaves(relation: isl.Map, box: isl.Set) -> isl.Set:
     return relation.range().subtract(box).params()
 
 
-def _is_limited(context: isl.Set, parameter: int) -> bool:
+def _is_limited(context: isl.Set, name: str) -> bool:
     """Whether a parameter has an upper bound that is a number."""
+    parameter = context.find_dim_by_name(isl.dim_type.param, name)
+    if parameter < 0:
+        return False
     others = context.dim(isl.dim_type.param) - parameter - 1
     alone = context.project_out(isl.dim_type.param, parameter + 1, others)
     alone = alone.project_out(isl.dim_type.param, 0, parameter)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arrayfold.formula import Formula
+from arrayfold.frontends.python_interface import ArrayInfo, Interface, dtype_of
 from arrayfold.frontends.python_names import CNames, Names
-from arrayfold.frontends.python_signature import ArrayInfo, Interface, dtype_of, read_interface
+from arrayfold.frontends.python_signature import read_interface
 from arrayfold.frontends.python_statements import Body
 from arrayfold.frontends.python_text import Code, PythonText
 from arrayfold.frontends.python_types import C_TYPES, DType
@@ -26,7 +27,10 @@ static long long floor_div(long long a, long long b)
     "floor_div_any": """\
 static long long floor_div_any(long long a, long long b)
 {
-    return b == 0 ? 0 : b == -1 ? -a : a / b - (a % b != 0 && (a < 0) != (b < 0));
+    long long q = b == 0 ? 0 : b == -1 ? -a : a / b;
+    if (b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0))
+        q--;
+    return q;
 }
 """,
     "floor_mod": """\
@@ -38,7 +42,10 @@ static long long floor_mod(long long a, long long b)
     "floor_mod_any": """\
 static long long floor_mod_any(long long a, long long b)
 {
-    return b == 0 || b == -1 ? 0 : a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+    long long r = b == 0 || b == -1 ? 0 : a % b;
+    if (r != 0 && (a < 0) != (b < 0))
+        r += b;
+    return r;
 }
 """,
 }

@@ -6,17 +6,11 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arrayfold.frontends.python_expressions import (
-    CONDITIONAL,
-    SUM,
-    Expressions,
-    Scope,
-    Value,
-    converted,
-)
-from arrayfold.frontends.python_signature import Interface
+from arrayfold.frontends.python_expressions import Expressions, Scope
+from arrayfold.frontends.python_interface import Interface
 from arrayfold.frontends.python_text import Code
 from arrayfold.frontends.python_types import C_TYPES, Kind, fits_float32, is_whole, joined, natural, promoted
+from arrayfold.frontends.python_values import CONDITIONAL, SUM, Value, converted
 
 _LOOP = "Write it as for i in range(start, stop, step)."
 _REFUSED: Mapping[type[ast.stmt], tuple[str, str]] = {
@@ -27,7 +21,7 @@ _REFUSED: Mapping[type[ast.stmt], tuple[str, str]] = {
     ast.With: ("with", "Use it around the call of the kernel."),
     ast.Try: ("try", "Use it around the call of the kernel."),
     ast.Raise: ("raise", "Check before the call; conditions on sizes can be asserted."),
-    ast.FunctionDef: ("a function inside a kernel", "Write its body where it is used."),
+    ast.FunctionDef: ("a function", "Write its body where it is used."),
     ast.ClassDef: ("a class", "Use arrays and numbers."),
     ast.Import: ("import", "Import at the top of the file."),
     ast.ImportFrom: ("import", "Import at the top of the file."),
@@ -188,7 +182,7 @@ class Body:
         symbol = _IN_PLACE.get(type(operator))
         if symbol is None and isinstance(operator, ast.Div) and not is_whole(info_kind):
             symbol = "/"
-        result = expressions.operation(node, operator, left, right)
+        result = expressions.operations.operation(node, operator, left, right)
         if isinstance(target, ast.Subscript):
             self._stored(node, target, result, scope)
         else:

@@ -1,0 +1,200 @@
+"""Operations on numbers of Python as operations of C with the same value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from arrayfold.frontends.python_text import Code, PythonText
+from arrayfold.frontends.python_types import (
+    C_TYPES,
+    LARGEST,
+    Kind,
+    divided,
+    fits_float32,
+    is_whole,
+    joined,
+    natural,
+    promoted,
+)
+from arrayfold.frontends.python_values import (
+    ATOM,
+    CONDITIONAL,
+    LESS,
+    PRODUCT,
+    SUM,
+    UNARY,
+    Value,
+    as_branch,
+    converted,
+    number_value,
+)
+
+_HIGHEST_POWER = 16
+_OPERATORS: Mapping[type[ast.operator], tuple[str, int]] = {
+    ast.Add: ("+", SUM),
+    ast.Sub: ("-", SUM),
+    ast.Mult: ("*", PRODUCT),
+    ast.Div: ("/", PRODUCT),
+    ast.FloorDiv: ("//", PRODUCT),
+    ast.Mod: ("%", PRODUCT),
+    ast.Pow: ("**", UNARY),
+}
+
+
+def is_operator(operator: ast.operator) -> bool:
+    """Whether kernels know it."""
+    return type(operator) in _OPERATORS
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Operations in a kernel.
+
+    helpers     functions that the C file must have for them
+    has_short   whether some array has elements of 32 bits, with which numbers of Python have 32 bits, too
+    """
+
+    text: PythonText
+    helpers: set[str]
+    has_short: bool
+
+    def operation(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+        """`left operator right` for values."""
+        symbol, level = _OPERATORS[type(operator)]
+        if symbol in ("//", "%"):
+            return self._floored(node, symbol, left, right)
+        if symbol == "**":
+            return self._power(node, left, right)
+        kind = divided(left.kind, right.kind) if symbol == "/" else promoted(left.kind, right.kind)
+        if isinstance(left.number, int) and isinstance(right.number, int) and symbol != "/":
+            return self._whole(
+                node,
+                {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[symbol](left.number, right.number),
+            )
+        if natural(left.kind, right.kind) != C_TYPES[kind]:
+            left, right = converted(left, kind), converted(right, kind)
+        code = Code.of(left.inside(level), f" {symbol} ", right.inside(level + 1))
+        is_natural = symbol in ("+", "*") and left.is_natural and right.is_natural
+        return Value(code, kind, level, is_natural=is_natural)
+
+    def _whole(self, node: ast.AST, number: int) -> Value:
+        if abs(number) > LARGEST:
+            raise self.text.error("this number does not fit into 64 bits", node)
+        return number_value(number)
+
+    def _floored(self, node: ast.AST, symbol: str, left: Value, right: Value) -> Value:
+        if not is_whole(left.kind) or not is_whole(right.kind):
+            raise self.text.error(
+                f"{symbol} is for whole numbers in a kernel", node, "Write math.floor(a / b) for fractions."
+            )
+        if right.number == 0:
+            raise self.text.error("division by zero", node)
+        if isinstance(left.number, int) and isinstance(right.number, int):
+            number = left.number // right.number if symbol == "//" else left.number % right.number
+            return self._whole(node, number)
+        kind = promoted(left.kind, right.kind)
+        is_natural = left.is_natural and right.is_natural
+        if is_natural and right.number is not None:
+            sign = "/" if symbol == "//" else "%"
+            code = Code.of(left.inside(PRODUCT), f" {sign} ", right.inside(UNARY))
+            return Value(code, kind, PRODUCT, is_natural=True)
+        helper = "floor_div" if symbol == "//" else "floor_mod"
+        if not isinstance(right.number, int) or right.number < 0:
+            helper += "_any"
+        self.helpers.add(helper)
+        code = Code.of(f"{helper}(", left.code, ", ", right.code, ")")
+        is_positive = symbol == "%" and isinstance(right.number, int) and right.number > 0
+        whole = Value(code, "int", is_natural=is_positive)
+        return replace(converted(whole, kind), kind=kind)
+
+    def _power(self, node: ast.AST, left: Value, right: Value) -> Value:
+        exponent = right.number
+        if exponent is None:
+            raise self.text.error(
+                "the exponent of ** must be a number as such", node, "Use math.pow, or a loop."
+            )
+        if is_whole(left.kind):
+            if not isinstance(exponent, int) or not 0 <= exponent <= _HIGHEST_POWER:
+                raise self.text.error(
+                    f"whole numbers have exponents from 0 to {_HIGHEST_POWER} in a kernel",
+                    node,
+                    "Write float(x) ** y if a fraction is meant.",
+                )
+            result = replace(number_value(1), kind=left.kind) if exponent == 0 else left
+            for _ in range(exponent - 1):
+                result = self.operation(node, ast.Mult(), result, left)
+            return result
+        name = "powf" if left.kind == "float32" else "pow"
+        power = converted(number_value(float(exponent)), left.kind)
+        return Value(Code.of(f"{name}(", left.code, ", ", power.code, ")"), left.kind)
+
+    def choice(self, node: ast.AST, test: Code, then: Value, otherwise: Value) -> Value:
+        """`then if test else otherwise`."""
+        kind = self.joined(node, then, otherwise)
+        then, otherwise = as_branch(then, kind), as_branch(otherwise, kind)
+        code = Code.of(test, " ? ", then.inside(CONDITIONAL + 1), " : ", otherwise.inside(CONDITIONAL))
+        return Value(code, kind, CONDITIONAL, is_natural=then.is_natural and otherwise.is_natural)
+
+    def joined(self, node: ast.AST, left: Value, right: Value) -> Kind:
+        """The type of a value that is one of two."""
+        kind = joined(left.kind, right.kind)
+        is_weak = left.kind != right.kind and kind is not None and kind.endswith("64")
+        odd = [one for one in (left, right) if kind == "float32" and one.kind == "float"]
+        if (
+            kind is None
+            or (is_weak and self.has_short)
+            or any(one.number is None or not fits_float32(one.number) for one in odd)
+        ):
+            raise self.text.error(
+                f"the type of this depends on the data: {left.kind} or {right.kind}",
+                node,
+                "Convert one of the two, as in np.float32(x) or int(x).",
+            )
+        return kind
+
+    def cast(self, operand: Value, kind: Kind) -> Value:
+        """A conversion that the kernel asks for."""
+        if operand.number is not None and kind == "float":
+            return number_value(float(operand.number))
+        if C_TYPES[operand.kind] == C_TYPES[kind] and operand.number is None:
+            return replace(operand, kind=kind)
+        return Value(Code.of(f"({C_TYPES[kind]})", operand.inside(UNARY)), kind, UNARY)
+
+    def extreme(self, node: ast.AST, relation: str, values: list[Value]) -> Value:
+        """Python keeps the first of equal ones, and compares as it goes."""
+        numbers = [value.number for value in values]
+        if all(isinstance(number, int) for number in numbers):
+            whole = [number for number in numbers if isinstance(number, int)]
+            return number_value(min(whole) if relation == "<" else max(whole))
+        best = values[0]
+        for value in values[1:]:
+            kind = self.joined(node, best, value)
+            first, second = as_branch(best, kind), as_branch(value, kind)
+            test = Code.of(second.inside(LESS + 1), f" {relation} ", first.inside(LESS + 1))
+            code = Code.of(
+                "(", test, " ? ", second.inside(CONDITIONAL + 1), " : ", first.inside(CONDITIONAL), ")"
+            )
+            either, both = first.is_natural or second.is_natural, first.is_natural and second.is_natural
+            best = Value(code, kind, ATOM, is_natural=both if relation == "<" else either)
+        return best
+
+    def absolute(self, operand: Value) -> Value:
+        """`abs(operand)`."""
+        if not is_whole(operand.kind):
+            name = "fabsf" if operand.kind == "float32" else "fabs"
+            return Value(Code.of(f"{name}(", operand.code, ")"), operand.kind)
+        inner = operand.inside(UNARY)
+        negative = Code.of("-(", inner, ")")
+        code = Code.of("(", operand.inside(LESS + 1), " < 0 ? ", negative, " : ", inner, ")")
+        return Value(code, operand.kind, is_natural=True)
+
+    def function(self, module: str, function: str, operand: Value) -> Value:
+        """math computes in 64 bits; numpy in the type of the argument."""
+        is_single = module == "numpy" and operand.kind == "float32"
+        name = f"{function}f" if is_single else function
+        code = Code.of(f"{name}(", operand.code, ")")
+        if module == "math" and function in ("floor", "ceil"):
+            return Value(Code.of("(long long)", code), "int", UNARY)
+        return Value(code, "float32" if is_single else "float" if module == "math" else "float64")
