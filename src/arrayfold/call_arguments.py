@@ -113,13 +113,12 @@ def checked_sizes(
         for dimension, extent in enumerate(argument.extents):
             expected = extent.at(sizes)
             if shape[dimension] != expected:
-                known = ", ".join(
-                    f"{name} = {sizes[name]}" + (f" ({origin[name]})" if name in origin else "")
-                    for name in sorted(extent.names())
-                )
-                where = f", where {known}" if known else ""
+                origins = (f"{name} = {origin.get(name, name)}" for name in sorted(extent.names()))
+                known = "" if extent.is_atom or extent.is_constant else f", where {', '.join(origins)}"
+                wanted = origin.get(str(extent), str(extent))
+                value = "" if extent.is_constant else f" = {expected}"
                 raise WrongValue(
                     f"{argument.name}.shape[{dimension}] is {shape[dimension]}, "
-                    f"but {extent} = {expected} is needed{where}"
+                    f"but {wanted}{value} is needed{known}"
                 )
     return sizes

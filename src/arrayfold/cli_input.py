@@ -129,7 +129,7 @@ def _make_input(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A C file (.c) with #pragma scop regions, or a problem file (.toml).",
+            help="A C file (.c) with #pragma scop, a Python file (.py) with kernels, a problem file (.toml).",
             show_default=False,
         ),
     ],
@@ -143,7 +143,7 @@ def _make_input(
     ] = None,
     region: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only this region of a C file: its name, or its number from 1."),
+        typer.Option(metavar="NAME", help="Only this region or kernel: its name, or its number from 1."),
     ] = None,
     context: Annotated[
         str | None,

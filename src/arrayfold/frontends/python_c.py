@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arrayfold.formula import Formula
+from arrayfold.frontends.python_helpers import helper_text
 from arrayfold.frontends.python_interface import ArrayInfo, Interface, dtype_of
 from arrayfold.frontends.python_names import CNames, Names
 from arrayfold.frontends.python_signature import read_interface
@@ -15,40 +15,6 @@ from arrayfold.frontends.python_statements import Body
 from arrayfold.frontends.python_text import Code, PythonText
 from arrayfold.frontends.python_types import C_TYPES, DType
 from arrayfold.signature import Argument, Signature, Size
-
-# Those for positive divisors that are numbers as such read as affine; the others do what NumPy does for any.
-_HELPERS = {
-    "floor_div": """\
-static long long floor_div(long long a, long long b)
-{
-    return a % b < 0 ? a / b - 1 : a / b;
-}
-""",
-    "floor_div_any": """\
-static long long floor_div_any(long long a, long long b)
-{
-    long long q = b == 0 ? 0 : b == -1 ? -a : a / b;
-    if (b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0))
-        q--;
-    return q;
-}
-""",
-    "floor_mod": """\
-static long long floor_mod(long long a, long long b)
-{
-    return a % b < 0 ? a % b + b : a % b;
-}
-""",
-    "floor_mod_any": """\
-static long long floor_mod_any(long long a, long long b)
-{
-    long long r = b == 0 || b == -1 ? 0 : a % b;
-    if (r != 0 && (a < 0) != (b < 0))
-        r += b;
-    return r;
-}
-""",
-}
 
 
 @dataclass(frozen=True)
@@ -125,16 +91,10 @@ def translate(
 
 def file_head(kernels: Sequence[Translated]) -> Code:
     """What stands before the functions: headers and helpers."""
-    code = "".join(str(kernel.code) for kernel in kernels)
-    lines = ['#pragma GCC diagnostic ignored "-Wunknown-pragmas"\n\n']
-    if re.search(r"\b(?!for\b|if\b|floor_div|floor_mod)[a-z]\w*\(", _bodies(code)):
-        lines.insert(0, "#include <math.h>\n\n")
     helpers = set[str]().union(*(kernel.helpers for kernel in kernels))
-    return Code.of(*lines, *(f"{_HELPERS[name]}\n" for name in sorted(helpers)))
-
-
-def _bodies(code: str) -> str:
-    return "".join(re.findall(r"#pragma scop\n(.*?)#pragma endscop", code, re.DOTALL))
+    include = "#include <math.h>\n\n" if "math.h" in helpers else ""
+    quiet = '#pragma GCC diagnostic ignored "-Wunknown-pragmas"\n'
+    return Code.of(include, quiet, *(f"\n{helper_text(name)}" for name in sorted(helpers - {"math.h"})))
 
 
 def _declared(interface: Interface, name: str, *, is_argument: bool = False) -> str:

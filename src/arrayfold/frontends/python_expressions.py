@@ -39,7 +39,7 @@ _FUNCTIONS = (
     *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
     *("asin", "acos", "atan", "cbrt", "erf", "fabs", "floor", "ceil"),
 )
-_NUMPY_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "abs": "fabs", "absolute": "fabs"}
+_NUMPY_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 _CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586, "inf": float("inf")}
 _CALLS = "Known are min, max, abs, int, float, and functions such as math.sqrt, math.exp and np.sqrt."
 
@@ -234,7 +234,7 @@ class Expressions:
         module, _, function = path.partition(".")
         match name, arguments:
             case (("min" | "max"), [_, _, *_]) if not path:
-                return self.operations.extreme(node, "<" if name == "min" else ">", arguments)
+                return self.operations.extreme(node, name, arguments)
             case "abs", [one] if not path:
                 return self.operations.absolute(one)
             case "int", [one] if not path:
@@ -250,8 +250,9 @@ class Expressions:
         if module == "numpy" and function in ("float32", "float64", "int32", "int64") and len(arguments) == 1:
             return self.operations.cast(arguments[0], function)
         if module == "math" and function == "pow" and len(arguments) == 2:
-            codes = Code.joined(", ", (self.operations.cast(one, "float").code for one in arguments))
-            return Value(Code.of("pow(", codes, ")"), "float")
+            return self.operations.power(*arguments)
+        if path in ("numpy.abs", "numpy.absolute") and len(arguments) == 1:
+            return self.operations.absolute(arguments[0])
         function = _NUMPY_NAMES.get(function, function) if module == "numpy" else function
         if module in ("math", "numpy") and function in _FUNCTIONS and len(arguments) == 1:
             return self.operations.function(module, function, arguments[0])

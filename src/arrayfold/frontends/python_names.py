@@ -48,7 +48,7 @@ def is_c_name(name: str) -> bool:
         and name not in _RESERVED
         and name not in _FLOAT_FUNCTIONS
         and is_isl_name(name)
-        and not name.startswith("arrayfold_")
+        and not re.fullmatch(r"arrayfold_.*|(min|max|abs)_(int|float)(32|64)", name)
     )
 
 

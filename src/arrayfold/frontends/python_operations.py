@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from arrayfold.frontends.python_text import Code, PythonText
@@ -21,7 +21,6 @@ from arrayfold.frontends.python_types import (
 from arrayfold.frontends.python_values import (
     ATOM,
     CONDITIONAL,
-    LESS,
     PRODUCT,
     SUM,
     UNARY,
@@ -126,6 +125,7 @@ class Operations:
             for _ in range(exponent - 1):
                 result = self.operation(node, ast.Mult(), result, left)
             return result
+        self.helpers.add("math.h")
         name = "powf" if left.kind == "float32" else "pow"
         power = converted(number_value(float(exponent)), left.kind)
         return Value(Code.of(f"{name}(", left.code, ", ", power.code, ")"), left.kind)
@@ -162,36 +162,45 @@ class Operations:
             return replace(operand, kind=kind)
         return Value(Code.of(f"({C_TYPES[kind]})", operand.inside(UNARY)), kind, UNARY)
 
-    def extreme(self, node: ast.AST, relation: str, values: list[Value]) -> Value:
-        """Python keeps the first of equal ones, and compares as it goes."""
+    def extreme(self, node: ast.AST, word: str, values: Sequence[Value]) -> Value:
+        """`min(...)` or `max(...)`; Python keeps the first of equal ones, and compares as it goes."""
         numbers = [value.number for value in values]
         if all(isinstance(number, int) for number in numbers):
             whole = [number for number in numbers if isinstance(number, int)]
-            return number_value(min(whole) if relation == "<" else max(whole))
+            return number_value(min(whole) if word == "min" else max(whole))
         best = values[0]
         for value in values[1:]:
             kind = self.joined(node, best, value)
-            first, second = as_branch(best, kind), as_branch(value, kind)
-            test = Code.of(second.inside(LESS + 1), f" {relation} ", first.inside(LESS + 1))
-            code = Code.of(
-                "(", test, " ? ", second.inside(CONDITIONAL + 1), " : ", first.inside(CONDITIONAL), ")"
-            )
-            either, both = first.is_natural or second.is_natural, first.is_natural and second.is_natural
-            best = Value(code, kind, ATOM, is_natural=both if relation == "<" else either)
+            code = Code.of(self._helper(word, kind), "(", best.code, ", ", value.code, ")")
+            either, both = best.is_natural or value.is_natural, best.is_natural and value.is_natural
+            best = Value(code, kind, ATOM, is_natural=both if word == "min" else either)
         return best
 
     def absolute(self, operand: Value) -> Value:
         """`abs(operand)`."""
-        if not is_whole(operand.kind):
-            name = "fabsf" if operand.kind == "float32" else "fabs"
-            return Value(Code.of(f"{name}(", operand.code, ")"), operand.kind)
-        inner = operand.inside(UNARY)
-        negative = Code.of("-(", inner, ")")
-        code = Code.of("(", operand.inside(LESS + 1), " < 0 ? ", negative, " : ", inner, ")")
-        return Value(code, operand.kind, is_natural=True)
+        if is_whole(operand.kind):
+            code = Code.of(self._helper("abs", operand.kind), "(", operand.code, ")")
+            return Value(code, operand.kind, is_natural=True)
+        self.helpers.add("math.h")
+        name = "fabsf" if operand.kind == "float32" else "fabs"
+        return Value(Code.of(f"{name}(", operand.code, ")"), operand.kind)
+
+    def _helper(self, word: str, kind: Kind) -> str:
+        """The C function for one of Python, for numbers of one type."""
+        strong = {"int": "int64", "float": "float64"}.get(kind, kind)
+        name = f"{word}_{strong}"
+        self.helpers.add(name)
+        return name
+
+    def power(self, base: Value, exponent: Value) -> Value:
+        """`math.pow(base, exponent)`."""
+        self.helpers.add("math.h")
+        codes = Code.joined(", ", (self.cast(one, "float").code for one in (base, exponent)))
+        return Value(Code.of("pow(", codes, ")"), "float")
 
     def function(self, module: str, function: str, operand: Value) -> Value:
         """math computes in 64 bits; numpy in the type of the argument."""
+        self.helpers.add("math.h")
         is_single = module == "numpy" and operand.kind == "float32"
         name = f"{function}f" if is_single else function
         code = Code.of(f"{name}(", operand.code, ")")
