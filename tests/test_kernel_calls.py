@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 import arrayfold as af
 from arrayfold import compiler
+from arrayfold._html import html_table
 from arrayfold.errors import NotEnoughMemory, WrongType, WrongValue
 from command import run
 
@@ -407,6 +409,13 @@ def test_import_is_light() -> None:
 
 
 def test_html_is_escaped() -> None:
-    text = af.fold(smooth)._repr_html_()  # pyright: ignore[reportPrivateUsage]
-    assert text.startswith("<table")
-    assert "tmp" in text
+    result = af.fold(smooth, params={"n": 64, "shift": 0})
+    text = result._repr_html_()
+    assert "<code>tmp[i] -&gt; [" in text
+    assert "<code>a</code> is kept: comes from the caller" in text
+    assert "= 64</td>" in text
+    assert "<code>tmp</code>" in result["tmp"]._repr_html_()
+    assert "There is no temporary array" in replace(result, arrays=())._repr_html_()
+    assert html_table(["<b>"], [["`a<b`", "a`<", "`<i>`"]], ["<script>"]).count("<") == html_table(
+        ["b"], [["`ab`", "a`", "`i`"]], ["script"]
+    ).count("<")

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import Any, Literal
 
 from arrayfold._budget import Budget
+from arrayfold._html import html_table
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.c.source import CSource
@@ -106,6 +106,12 @@ class FoldedArray:
     def _instead(self) -> str:
         """What the cells replace, in words."""
         return f"instead of {self.original_size}" if self.what is None else f"for {self.what}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(_TITLES, [_row(self)])
 
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
@@ -238,15 +244,30 @@ class FoldResult:
     def __str__(self) -> str:
         return "\n".join(map(str, self.arrays)) or "nothing to fold"
 
+    def __repr__(self) -> str:
+        return f"<fold of {self.problem.name}: {'; '.join(map(str, self.arrays)) or 'nothing to fold'}>"
+
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{title}</th>" for title in ("array", "mapping", "cells", "was", "lower bound"))
-        rows = "".join(
-            f"<tr><td>{escape(array.name)}</td><td><code>{escape(str(array.mapping))}</code></td>"
-            f"<td>{array.size} {array.limits}</td><td>{array.original_size}</td>"
-            f"<td>{array.lower_bound.formula or 'unknown'}</td></tr>"
-            for array in self.arrays
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
+        nothing = [] if self.arrays else ["There is no temporary array to fold."]
+        return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept])
+
+
+_TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")
+
+
+def _row(array: FoldedArray) -> list[str]:
+    """A line of the table of a notebook."""
+    params = array.params if array.is_sized else {}
+
+    def shown(size: Formula) -> str:
+        return f"`{size}` = {size.at(params)}" if params and not size.is_constant else f"`{size}`"
+
+    bound = array.lower_bound.formula
+    verdict = ", ".join(filter(None, ("proved", "minimal" * array.is_optimal, array.limits)))
+    replaces = shown(array.original_size) if array.what is None else array.what
+    lower = "unknown" if bound is None else shown(bound)
+    return [f"`{array.name}`", f"`{array.mapping}`", shown(array.size), replaces, lower, verdict]
 
 
 @dataclass(frozen=True, eq=False)
