@@ -1,4 +1,4 @@
-"""The notebook of the documentation: stored outputs are what its cells give. `--update-golden` renews them."""
+"""The notebook of the documentation: its stored outputs are what its cells give (`--update-golden`)."""
 
 from __future__ import annotations
 
