@@ -148,10 +148,12 @@ def single(a, out, gain: float):
         tmp[i] = a[i] * 0.1 + gain / 3 - SCALE * i
         wide[i] = np.float64(a[i]) * 0.1
     for i in range(n):
-        s = 0.0
+        s = np.float32(0)
+        r = 0.0
         for k in range(2):
             s = s + tmp[i] * (k + 1)
-        out[i] = np.sqrt(s * s) + tmp[i] / 3 + wide[n - 1 - i]
+            r += tmp[i] * max(s, 0)
+        out[i] = np.sqrt(s * s) + r + tmp[i] / 3 + wide[n - 1 - i]
 
 
 @af.kernel

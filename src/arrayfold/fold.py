@@ -258,7 +258,7 @@ _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")
 
 def _row(array: FoldedArray) -> list[str]:
     """A line of the table of a notebook."""
-    params = array.params if array.is_sized else {}
+    params: Mapping[str, int] = array.params if array.is_sized else {}
 
     def shown(size: Formula) -> str:
         return f"`{size}` = {size.at(params)}" if params and not size.is_constant else f"`{size}`"

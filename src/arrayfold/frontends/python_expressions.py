@@ -50,11 +50,11 @@ class Scope:
 
     defined    names that surely have a value there
     iterators  names of the loops around it -> whether the loop runs over natural numbers only
-    variables  scalars of the kernel -> their types
+    variables  scalars of the kernel -> what they are
     """
 
     interface: Interface
-    variables: Mapping[str, Kind]
+    variables: Mapping[str, Value]
     defined: set[str] = field(default_factory=set[str])
     iterators: dict[str, bool] = field(default_factory=dict[str, bool])
     helpers: set[str] = field(default_factory=set[str])
@@ -71,8 +71,7 @@ class Expressions:
         self._scope = scope
         self._interface = scope.interface
         self._text = scope.interface.text
-        has_short = any(info.dtype.endswith("32") for info in scope.interface.arrays.values())
-        self.operations = Operations(self._text, scope.helpers, has_short)
+        self.operations = Operations(self._text, scope.helpers)
 
     # ------------------------------------------------ values
 
@@ -146,7 +145,7 @@ class Expressions:
         if name in interface.named:
             return self._size(interface.named[name])
         if name in self._scope.variables:
-            return Value(Code.of(interface.c_names.of(name)), self._scope.variables[name])
+            return self._scope.variables[name]
         if name in interface.names.constants:
             return number_value(interface.names.constants[name])
         path = interface.path(node) or ""
@@ -171,7 +170,7 @@ class Expressions:
             return number_value(-operand.number)
         inner = operand.inside(UNARY)
         inner = Code.of("(", inner, ")") if str(inner).startswith("-") else inner
-        return Value(Code.of("-", inner), operand.kind, UNARY)
+        return Value(Code.of("-", inner), operand.kind, UNARY, others=operand.others)
 
     # ------------------------------------------------ elements
 
@@ -255,7 +254,7 @@ class Expressions:
             return self.operations.absolute(arguments[0])
         function = _NUMPY_NAMES.get(function, function) if module == "numpy" else function
         if module in ("math", "numpy") and function in _FUNCTIONS and len(arguments) == 1:
-            return self.operations.function(module, function, arguments[0])
+            return self.operations.function(node, module, function, arguments[0])
         raise self._text.error(f"{self._text.source(node.func)}() is not known in a kernel", node, _CALLS)
 
     # ------------------------------------------------ conditions
@@ -298,6 +297,8 @@ class Expressions:
             )
         symbol, level = _RELATIONS[type(operator)]
         kind = promoted(left.kind, right.kind)
+        if not all(map(is_whole, left.kinds | right.kinds)):
+            self.operations.agreed(node, promoted, left, right)
         if not is_whole(kind) and natural(left.kind, right.kind) != C_TYPES[kind]:
             left, right = converted(left, kind), converted(right, kind)
         return Code.of(left.inside(level + 1), f" {symbol} ", right.inside(level + 1)), level

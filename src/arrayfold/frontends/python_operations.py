@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from arrayfold.errors import InputError
 from arrayfold.frontends.python_text import Code, PythonText
 from arrayfold.frontends.python_types import (
     C_TYPES,
     LARGEST,
     Kind,
     divided,
-    fits_float32,
     is_whole,
     joined,
     natural,
     promoted,
 )
 from arrayfold.frontends.python_values import (
-    ATOM,
     CONDITIONAL,
     PRODUCT,
     SUM,
@@ -27,6 +26,7 @@ from arrayfold.frontends.python_values import (
     Value,
     as_branch,
     converted,
+    is_exactly,
     number_value,
 )
 
@@ -51,13 +51,33 @@ def is_operator(operator: ast.operator) -> bool:
 class Operations:
     """Operations in a kernel.
 
-    helpers     functions that the C file must have for them
-    has_short   whether some array has elements of 32 bits, with which numbers of Python have 32 bits, too
+    helpers  functions that the C file must have for them
     """
 
     text: PythonText
     helpers: set[str]
-    has_short: bool
+
+    def agreed(
+        self, node: ast.AST, rule: Callable[[Kind, Kind], Kind], left: Value, right: Value
+    ) -> tuple[Kind, frozenset[Kind]]:
+        """The type of a result and others that it may have; an error if C would compute them differently.
+
+        rule  the type of the result, given those of the operands
+        """
+        kind = rule(left.kind, right.kind)
+        others = {rule(one, other) for one in left.kinds for other in right.kinds} - {kind}
+        for other in others:
+            is_exact = is_whole(other) and C_TYPES[kind] == "double"
+            if C_TYPES[other] != C_TYPES[kind] and not is_exact:
+                raise self._depends(node, other, kind)
+        return kind, frozenset(others)
+
+    def _depends(self, node: ast.AST, one: Kind, other: Kind) -> InputError:
+        return self.text.error(
+            f"the type of this depends on the data: {one} or {other}",
+            node,
+            "Convert what it comes from, as in np.float32(0), np.float64(x) or int(x).",
+        )
 
     def operation(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         """`left operator right` for values."""
@@ -66,7 +86,7 @@ class Operations:
             return self._floored(node, symbol, left, right)
         if symbol == "**":
             return self._power(node, left, right)
-        kind = divided(left.kind, right.kind) if symbol == "/" else promoted(left.kind, right.kind)
+        kind, others = self.agreed(node, divided if symbol == "/" else promoted, left, right)
         if isinstance(left.number, int) and isinstance(right.number, int) and symbol != "/":
             return self._whole(
                 node,
@@ -76,7 +96,7 @@ class Operations:
             left, right = converted(left, kind), converted(right, kind)
         code = Code.of(left.inside(level), f" {symbol} ", right.inside(level + 1))
         is_natural = symbol in ("+", "*") and left.is_natural and right.is_natural
-        return Value(code, kind, level, is_natural=is_natural)
+        return Value(code, kind, level, is_natural=is_natural, others=others)
 
     def _whole(self, node: ast.AST, number: int) -> Value:
         if abs(number) > LARGEST:
@@ -93,12 +113,12 @@ class Operations:
         if isinstance(left.number, int) and isinstance(right.number, int):
             number = left.number // right.number if symbol == "//" else left.number % right.number
             return self._whole(node, number)
-        kind = promoted(left.kind, right.kind)
+        kind, others = self.agreed(node, promoted, left, right)
         is_natural = left.is_natural and right.is_natural
         if is_natural and right.number is not None:
             sign = "/" if symbol == "//" else "%"
             code = Code.of(left.inside(PRODUCT), f" {sign} ", right.inside(UNARY))
-            return Value(code, kind, PRODUCT, is_natural=True)
+            return Value(code, kind, PRODUCT, is_natural=True, others=others)
         helper = "floor_div" if symbol == "//" else "floor_mod"
         if not isinstance(right.number, int) or right.number < 0:
             helper += "_any"
@@ -106,7 +126,7 @@ class Operations:
         code = Code.of(f"{helper}(", left.code, ", ", right.code, ")")
         is_positive = symbol == "%" and isinstance(right.number, int) and right.number > 0
         whole = Value(code, "int", is_natural=is_positive)
-        return replace(converted(whole, kind), kind=kind)
+        return replace(converted(whole, kind), kind=kind, others=others)
 
     def _power(self, node: ast.AST, left: Value, right: Value) -> Value:
         exponent = right.number
@@ -121,45 +141,38 @@ class Operations:
                     node,
                     "Write float(x) ** y if a fraction is meant.",
                 )
-            result = replace(number_value(1), kind=left.kind) if exponent == 0 else left
+            one = replace(number_value(1), kind=left.kind, others=left.others)
+            result = one if exponent == 0 else left
             for _ in range(exponent - 1):
                 result = self.operation(node, ast.Mult(), result, left)
             return result
         self.helpers.add("math.h")
         name = "powf" if left.kind == "float32" else "pow"
+        _, others = self.agreed(node, promoted, left, right)
         power = converted(number_value(float(exponent)), left.kind)
-        return Value(Code.of(f"{name}(", left.code, ", ", power.code, ")"), left.kind)
+        return Value(Code.of(f"{name}(", left.code, ", ", power.code, ")"), left.kind, others=others)
 
     def choice(self, node: ast.AST, test: Code, then: Value, otherwise: Value) -> Value:
         """`then if test else otherwise`."""
-        kind = self.joined(node, then, otherwise)
+        kind, others = self.joined(node, then, otherwise)
         then, otherwise = as_branch(then, kind), as_branch(otherwise, kind)
         code = Code.of(test, " ? ", then.inside(CONDITIONAL + 1), " : ", otherwise.inside(CONDITIONAL))
-        return Value(code, kind, CONDITIONAL, is_natural=then.is_natural and otherwise.is_natural)
+        is_natural = then.is_natural and otherwise.is_natural
+        return Value(code, kind, CONDITIONAL, is_natural=is_natural, others=others)
 
-    def joined(self, node: ast.AST, left: Value, right: Value) -> Kind:
-        """The type of a value that is one of two."""
+    def joined(self, node: ast.AST, left: Value, right: Value) -> tuple[Kind, frozenset[Kind]]:
+        """The type of a value that is one of two, and others that it may have."""
         kind = joined(left.kind, right.kind)
-        is_weak = left.kind != right.kind and kind is not None and kind.endswith("64")
-        odd = [one for one in (left, right) if kind == "float32" and one.kind == "float"]
-        if (
-            kind is None
-            or (is_weak and self.has_short)
-            or any(one.number is None or not fits_float32(one.number) for one in odd)
-        ):
-            raise self.text.error(
-                f"the type of this depends on the data: {left.kind} or {right.kind}",
-                node,
-                "Convert one of the two, as in np.float32(x) or int(x).",
-            )
-        return kind
+        if kind is None or not (is_exactly(left, kind) and is_exactly(right, kind)):
+            raise self._depends(node, left.kind, right.kind)
+        return kind, (left.kinds | right.kinds) - {kind}
 
     def cast(self, operand: Value, kind: Kind) -> Value:
         """A conversion that the kernel asks for."""
         if operand.number is not None and kind == "float":
             return number_value(float(operand.number))
         if C_TYPES[operand.kind] == C_TYPES[kind] and operand.number is None:
-            return replace(operand, kind=kind)
+            return replace(operand, kind=kind, others=frozenset())
         return Value(Code.of(f"({C_TYPES[kind]})", operand.inside(UNARY)), kind, UNARY)
 
     def extreme(self, node: ast.AST, word: str, values: Sequence[Value]) -> Value:
@@ -170,20 +183,20 @@ class Operations:
             return number_value(min(whole) if word == "min" else max(whole))
         best = values[0]
         for value in values[1:]:
-            kind = self.joined(node, best, value)
+            kind, others = self.joined(node, best, value)
             code = Code.of(self._helper(word, kind), "(", best.code, ", ", value.code, ")")
             either, both = best.is_natural or value.is_natural, best.is_natural and value.is_natural
-            best = Value(code, kind, ATOM, is_natural=both if word == "min" else either)
+            best = Value(code, kind, is_natural=both if word == "min" else either, others=others)
         return best
 
     def absolute(self, operand: Value) -> Value:
         """`abs(operand)`."""
         if is_whole(operand.kind):
             code = Code.of(self._helper("abs", operand.kind), "(", operand.code, ")")
-            return Value(code, operand.kind, is_natural=True)
+            return Value(code, operand.kind, is_natural=True, others=operand.others)
         self.helpers.add("math.h")
         name = "fabsf" if operand.kind == "float32" else "fabs"
-        return Value(Code.of(f"{name}(", operand.code, ")"), operand.kind)
+        return Value(Code.of(f"{name}(", operand.code, ")"), operand.kind, others=operand.others)
 
     def _helper(self, word: str, kind: Kind) -> str:
         """The C function for one of Python, for numbers of one type."""
@@ -198,8 +211,10 @@ class Operations:
         codes = Code.joined(", ", (self.cast(one, "float").code for one in (base, exponent)))
         return Value(Code.of("pow(", codes, ")"), "float")
 
-    def function(self, module: str, function: str, operand: Value) -> Value:
+    def function(self, node: ast.AST, module: str, function: str, operand: Value) -> Value:
         """math computes in 64 bits; numpy in the type of the argument."""
+        if module == "numpy" and len({kind == "float32" for kind in operand.kinds}) > 1:
+            raise self._depends(node, *sorted(operand.kinds)[:2])
         self.helpers.add("math.h")
         is_single = module == "numpy" and operand.kind == "float32"
         name = f"{function}f" if is_single else function

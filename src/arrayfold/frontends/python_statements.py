@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from arrayfold.frontends.python_expressions import Expressions, Scope
 from arrayfold.frontends.python_interface import Interface
 from arrayfold.frontends.python_text import Code
-from arrayfold.frontends.python_types import C_TYPES, Kind, fits_float32, is_whole, joined, natural, promoted
-from arrayfold.frontends.python_values import CONDITIONAL, SUM, Value, converted
+from arrayfold.frontends.python_types import C_TYPES, Kind, is_whole, joined, natural, promoted
+from arrayfold.frontends.python_values import CONDITIONAL, SUM, Value, converted, is_exactly
 
 _LOOP = "Write it as for i in range(start, stop, step)."
 _REFUSED: Mapping[type[ast.stmt], tuple[str, str]] = {
@@ -45,7 +45,7 @@ class Body:
     """The region of a kernel: its lines, the types of its scalars, and what it needs of C."""
 
     interface: Interface
-    variables: dict[str, Kind] = field(default_factory=dict[str, Kind])
+    variables: dict[str, Value] = field(default_factory=dict[str, Value])
     helpers: set[str] = field(default_factory=set[str])
 
     def translate(self) -> list[Code]:
@@ -79,8 +79,8 @@ class Body:
                     rest = [one for one in statements[number:] if name in _mentioned(one)]
                     if len(rest) == 1 or all(isinstance(one, ast.For) for one in rest):
                         continue
-                    kind = C_TYPES[self.variables.get(name, "int")]
-                    lines.append(_line(depth, f"{kind} {self.interface.c_names.of(name)};"))
+                    kind = self.variables[name].kind if name in self.variables else "int"
+                    lines.append(_line(depth, f"{C_TYPES[kind]} {self.interface.c_names.of(name)};"))
                     declared.add(name)
             is_last = depth == 1 and number == len(statements) - 1
             lines += self._statement(statement, scope, declared, depth, is_last=is_last)
@@ -188,7 +188,9 @@ class Body:
         else:
             self._grown(node, self._scalar_name(target, scope), result)
         if symbol is None or is_whole(info_kind) != is_whole(result.kind):
-            stored = converted(result, self.variables[target.id]) if isinstance(target, ast.Name) else result
+            stored = (
+                converted(result, self.variables[target.id].kind) if isinstance(target, ast.Name) else result
+            )
             return _line(depth, place, " = ", stored.code, ";")
         if natural(left.kind, right.kind) != C_TYPES[promoted(left.kind, right.kind)]:
             right = converted(right, result.kind)
@@ -232,24 +234,17 @@ class Body:
 
     def _grown(self, node: ast.AST, name: str, value: Value) -> Kind:
         """The type of a scalar, after it was made to hold one more value."""
-        old = self.variables.get(name, value.kind)
-        kind = joined(old, value.kind)
-        is_inexact = kind == "float32" and value.kind == "float"
-        if is_inexact and (value.number is None or not fits_float32(value.number)):
-            kind = None
-        if kind is None or self._may_differ(old, value.kind, kind):
+        old = self.variables.get(name, value)
+        kind = joined(old.kind, value.kind)
+        if kind is None or not is_exactly(value, kind):
             raise self.interface.text.error(
-                f"the type of {name} changes while the kernel runs: {old} and {value.kind}",
+                f"the type of {name} changes while the kernel runs: {old.kind} and {value.kind}",
                 node,
                 "Begin with the right type, as in np.float64(0) or np.float32(0).",
             )
-        self.variables[name] = kind
+        others = (old.kinds | value.kinds) - {kind}
+        self.variables[name] = Value(Code.of(self.interface.c_names.of(name)), kind, others=others)
         return kind
-
-    def _may_differ(self, old: Kind, new: Kind, kind: Kind) -> bool:
-        """Whether a number of Python, once stored as an element, meets elements of 32 bits differently."""
-        has_short = any(info.dtype.endswith("32") for info in self.interface.arrays.values())
-        return has_short and kind.endswith("64") and (old in ("int", "float") or new in ("int", "float"))
 
     # ------------------------------------------------ loops and conditions
 

@@ -12,13 +12,26 @@ CONDITIONAL, OR, AND, EQUAL, LESS, SUM, PRODUCT, UNARY, ATOM = 1, 2, 3, 7, 8, 10
 
 @dataclass(frozen=True)
 class Value:
-    """A C expression: its type in Python's sense, how tightly it binds, and what is known of its value."""
+    """A C expression that stands for a number of Python.
+
+    kind        its type
+    others      types that it may have in Python instead, with the same value
+    level       how tightly it binds
+    number      its value, if that is known
+    is_natural  whether it is surely a whole number that is not negative
+    """
 
     code: Code
     kind: Kind
     level: int = ATOM
     number: int | float | None = None
     is_natural: bool = False
+    others: frozenset[Kind] = frozenset()
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """All types that it may have."""
+        return self.others | {self.kind}
 
     def inside(self, level: int) -> Code:
         """The expression as an operand that must bind at least so tightly."""
@@ -57,3 +70,10 @@ def as_branch(value: Value, kind: Kind) -> Value:
         text = str(value.number) + "LL"
         return replace(value, code=Code.of(text))
     return converted(value, kind) if C_TYPES[value.kind] != C_TYPES[kind] else value
+
+
+def is_exactly(value: Value, kind: Kind) -> bool:
+    """Whether the value stays what it is in another type."""
+    if kind != "float32" or value.kind != "float":
+        return True
+    return value.number is not None and fits_float32(value.number)
