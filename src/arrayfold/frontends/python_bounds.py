@@ -103,7 +103,7 @@ def _is_limited(context: isl.Set, name: str) -> bool:
     alone = context.project_out(isl.dim_type.param, parameter + 1, others)
     alone = alone.project_out(isl.dim_type.param, 0, parameter)
     line = alone.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, 1)
-    return bool(line.dim_is_bounded(isl.dim_type.set, 0)) if not line.is_empty() else True
+    return bool(line.is_empty()) or not line.dim_max_val(0).is_infty()
 
 
 def _refusal(program: Program, reached: isl.Map, box: isl.Set, offset: int) -> InputError:
