@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import arrayfold as af
 from arrayfold.runner import find_compiler
+from random_kernels import HEAD, statement
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 
@@ -17,7 +23,7 @@ SCALE = 0.1
 
 
 @pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -238,3 +244,59 @@ def test_folded_equals_python(kernel: af.Kernel) -> None:
 )
 def test_size(kernel: af.Kernel, array: str, size: str) -> None:
     assert str(af.fold(kernel)[array].size) == size
+
+
+def load(text: str, folder: Path) -> af.Kernel:
+    """The kernel of a Python text."""
+    file = folder / f"kernel_{len(list(folder.iterdir()))}.py"
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.kernel
+
+
+def mixed_arguments(seed: int, rows: int) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    n = 7
+    return [
+        (4 * rng.random(n) - 1).astype("f4"),
+        4 * rng.random(n) - 1,
+        rng.integers(-9, 9, n, np.int32),
+        rng.integers(-9, 9, n),
+        np.zeros((rows, n)),
+        np.zeros((rows, n), "f4"),
+        np.zeros((rows, n), np.int64),
+        *(3, 0.3),
+    ]
+
+
+def runs(kernel: af.Kernel, arguments: list[Any]) -> bool:
+    """Whether plain Python raises no error of arithmetic, and arrayfold knows every type."""
+    try:
+        kernel(*arguments)
+        assert kernel.program.signature is not None
+    except ArithmeticError:
+        return False
+    except (TypeError, af.InputError) as error:
+        if any(words in str(error) for words in ("depends on the data", "exponents from 0", "complex")):
+            return False
+        raise
+    return True
+
+
+@pytest.mark.parametrize("seed", range(3))
+@np.errstate(all="ignore")
+def test_random_expressions(seed: int, tmp_path: Path) -> None:
+    choose = random.Random(seed)
+    drawn = [statement(choose, row) for row in range(16)]
+    fit = [line for line in drawn if runs(load(HEAD + line, tmp_path), mixed_arguments(seed, 16))]
+    assert len(fit) >= 8
+    kernel = load(HEAD + "".join(fit), tmp_path)
+    expected, found = mixed_arguments(seed, 16), mixed_arguments(seed, 16)
+    kernel(*expected)
+    af.fold(kernel)(*found)
+    for given, wanted in zip(found, expected, strict=True):
+        assert np.array_equal(given, wanted, equal_nan=True), "".join(fit)
