@@ -65,12 +65,13 @@ class Operations:
         rule  the type of the result, given those of the operands
         """
         kind = rule(left.kind, right.kind)
-        others = {rule(one, other) for one in left.kinds for other in right.kinds} - {kind}
+        results = [rule(one, other) for one in left.kinds for other in right.kinds]
+        others = frozenset(other for other in results if other != kind)
         for other in others:
             is_exact = is_whole(other) and C_TYPES[kind] == "double"
             if C_TYPES[other] != C_TYPES[kind] and not is_exact:
                 raise self._depends(node, other, kind)
-        return kind, frozenset(others)
+        return kind, others
 
     def _depends(self, node: ast.AST, one: Kind, other: Kind) -> InputError:
         return self.text.error(

@@ -31,7 +31,7 @@ class Value:
     @property
     def kinds(self) -> frozenset[Kind]:
         """All types that it may have."""
-        return self.others | {self.kind}
+        return self.others.union([self.kind])
 
     def inside(self, level: int) -> Code:
         """The expression as an operand that must bind at least so tightly."""
