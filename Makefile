@@ -6,12 +6,12 @@ READY := .venv/.ready
 SYNC := $(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
 ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint browser bench docs lock clean
 
 demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.folded.c, run and compare both
 	$(BIN)/arrayfold fold examples/blur-interleaved.c --param N=1024 -o demo.folded.c --force --run
 
-test: $(READY) lint  ## set up, then everything that CI runs
+test: $(READY) lint browser  ## set up, then everything that CI runs
 	$(BIN)/pytest -n 2 --dist loadgroup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
 
@@ -19,6 +19,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
+
+# The report page is tested in a browser. Root on Debian gets one; without one these tests are left out.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
+	  || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; } \
+	  || echo "There is no Chromium, so the tests of the report page are left out: apt-get install chromium"
 
 bench: $(READY)  ## time per example and stage, construction of conflicts, method, C file; speed of folded code
 	$(BIN)/python benchmarks/analysis.py

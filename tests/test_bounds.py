@@ -47,6 +47,14 @@ def test_too_many_cells_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_lower_bound(conflicts).at({"n": 9}) is None
 
 
+def test_counting_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    bound = find_lower_bound(Analysis.of(read("examples/jacobi-1d.toml")).conflicts("A"))
+    assert bound.at({"n": 60}) == 61
+    monkeypatch.setattr(bounds, "_SECONDS_TO_COUNT", 1e-5)
+    assert bound.at({"n": 60}) is None
+
+
 def test_cells_that_all_conflict_are_a_bound_without_a_program() -> None:
     conflicts = Analysis.of(read("examples/reverse-l.toml")).conflicts("A")
     assert find_lower_bound(conflicts).formula == read_formula("4*N - 4")

@@ -697,6 +697,20 @@ def test_sanitizers_accept_a_correct_program() -> None:
     check(SQUARE, "keep", sanitize=True)
 
 
+def test_memory_stays_where_it_was() -> None:
+    """An array on the stack becomes a smaller one there; one that was allocated, or that a jump may cross, is
+    allocated."""
+    styles: tuple[Style, ...] = ("fast", "readable")
+    for style in styles:
+        assert b"malloc" not in folded(SQUARE.encode(), None, style=style)[1]
+    jumping = SQUARE.replace("#pragma scop", "if (N < 3) goto done;\n#pragma scop")
+    jumping = jumping.replace("#pragma endscop", "#pragma endscop\ndone:\n  return;")
+    assert b"malloc" in folded(jumping.encode(), None)[1]
+    allocated = SQUARE.replace("double tmp[N][N];", "double (*tmp)[N] = malloc(sizeof(double[N][N]));")
+    allocated = "#include <stdlib.h>\n" + allocated.replace("endscop", "endscop\n  free(tmp);")
+    assert folded(allocated.encode(), None, ["tmp"])[1].count(b"malloc(") == 2
+
+
 def test_files_without_folds_stay_as_they_are() -> None:
     code = (
         SQUARE.replace("tmp[i][N - 1 - j]", "tmp[i][N - 1 - j] + sizeof tmp").replace("\n", "\r\n").encode()

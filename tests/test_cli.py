@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -238,3 +241,83 @@ def test_python_interface() -> None:
     assert "<table>" in result._repr_html_()
     with pytest.raises(KeyError):
         result["out"]
+
+
+# ---------------------------------------------------------------- how much is said
+
+
+def test_quiet_says_nothing_and_verbose_says_each_step(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    assert run(monkeypatch, "fold", BLUR, "--quiet") == 0
+    assert capsys.readouterr() == ("", "")
+    assert run(monkeypatch, "check", BLUR, "--mapping", "blurx[y % 2][x]", "-q") == 1
+    assert capsys.readouterr() == ("", "")
+    assert run(monkeypatch, "fold", BLUR, "-q", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["arrays"][0]["size"] == "2*N + 1"
+    assert run(monkeypatch, "fold", BLUR, "-v") == 0
+    output, errors = capsys.readouterr()
+    assert output.startswith("array ")
+    assert re.search(r"^ +\d+\.\d\d s  blurx: conflicts$", errors, re.MULTILINE)
+    assert run(monkeypatch, "fold", BLUR, "-q", "-v") == 2
+    assert "opposites" in capsys.readouterr().err
+
+
+def test_one_line_for_a_commit_message(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    assert run(monkeypatch, "fold", BLUR, "--summary", "--param", "N=64") == 0
+    assert capsys.readouterr().out == (
+        "Fold blurx: 2*N + 1 cells instead of N^2 (129 instead of 4,096 at N = 64), proved minimal\n"
+    )
+    assert run(monkeypatch, "fold", "examples/nothing-folds.c", "--summary") == 0
+    assert capsys.readouterr().out == "Fold nothing in nothing-folds.c: no array shrinks\n"
+    assert run(monkeypatch, "fold", "examples/two-regions.c", "--summary") == 0
+    assert re.fullmatch(r"Fold [\w, ]+: .* cells? instead of .*, proved.*\n", capsys.readouterr().out)
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What `arrayfold ARGUMENTS` prints on a terminal."""
+    mine, theirs = pty.openpty()
+    command = [sys.executable, "-m", "arrayfold", *arguments]
+    settings = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", **environment}
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=settings)
+    os.close(theirs)
+    found = b""
+    while True:
+        try:
+            part = os.read(mine, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        found += part
+    os.close(mine)
+    assert process.wait() == 0
+    return found.decode()
+
+
+def test_colours_only_on_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    coloured = re.compile(r"\x1b\[[\d;]*3[1-7]m")
+    assert coloured.search(on_a_terminal("fold", BLUR))
+    assert not coloured.search(on_a_terminal("fold", BLUR, NO_COLOR="1"))
+    assert run(monkeypatch, "fold", BLUR) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_shells_complete_commands_and_methods() -> None:
+    def completions(words: str) -> str:
+        environment = {
+            **os.environ,
+            "_ARRAYFOLD_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split(" ")) - 1),
+        }
+        code = "import sys; sys.argv = ['arrayfold']; from arrayfold.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout
+
+    assert completions("arrayfold co").split() == ["compare", "conflicts"]
+    assert completions("arrayfold fold x.c --method la").split() == ["lattice"]

@@ -10,36 +10,50 @@ from pathlib import Path
 import pytest
 
 from command import run
+from pages import FENCE, PAGES, block_of, save, scratch, shell
 
-PAGES = [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
-BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 Capture = pytest.CaptureFixture[str]
 
 
 def without_times(text: str) -> str:
     text = re.sub(r"\d+\.\d+ ms", "1.0 ms", text)
+    text = re.sub(r"whole program \d+ -> \d+ bytes", "whole program 2 -> 1 bytes", text)
     text = re.sub(r'"seconds": [\d.e-]+', '"seconds": 0.01', text)
     return "\n".join(re.sub(r" {2,}", "  ", line.rstrip()) for line in text.strip().splitlines())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_commands_print_what_the_page_shows(
-    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, update_golden: bool
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, update_golden: bool, tmp_path: Path
 ) -> None:
-    def fresh(block: re.Match[str]) -> str:
+    """The commands of a page run one after the other, in a folder in which they may write files."""
+
+    def printed_by(line: str) -> str:
+        if line.startswith("$ arrayfold ") and not re.search(
+            r"[|><;]", re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+        ):
+            run(monkeypatch, *shlex.split(line.removeprefix("$ arrayfold ")))
+            output, errors = capsys.readouterr()
+        else:
+            done = shell(line.removeprefix("$ "), tmp_path)
+            output, errors = done.stdout, done.stderr
+        return "\n".join(text.rstrip() for text in (output + errors).strip("\n").splitlines())
+
+    def fresh(found: re.Match[str]) -> str:
+        block = block_of(page, found)
+        save(block, tmp_path)
+        if block.language != "console":
+            return found[0]
         shown: list[str] = []
-        for line in block[1].splitlines():
-            if line.startswith("$ arrayfold "):
-                run(monkeypatch, *shlex.split(line.removeprefix("$ arrayfold ")))
-                output, errors = capsys.readouterr()
-                printed = "\n".join(text.rstrip() for text in (output + errors).strip().splitlines())
-                shown += [line, printed] if printed else [line]
-            elif line.startswith("$"):
-                shown.append(line)
+        for line in block.text.splitlines():
+            if line.startswith("$ "):
+                shown += [line, *filter(None, [printed_by(line)])]
         return "```console\n" + "\n".join(shown) + "\n```"
 
-    text = page.read_text()
-    renewed = BLOCK.sub(fresh, text)
+    page = page.resolve()
+    scratch(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    renewed = FENCE.sub(fresh, page.read_text())
     if update_golden:
         page.write_text(renewed)
     assert without_times(page.read_text()) == without_times(renewed)
@@ -53,6 +67,9 @@ def test_figures_are_what_the_script_draws() -> None:
     spec.loader.exec_module(module)
     for name, drawing in module.figures().items():
         assert (Path("docs/figures") / name).read_text() == drawing
+    modules = [name for name, (column, _) in module.FLOW.items() if column and not name.startswith("(")]
+    for name in modules:
+        assert (Path("src/arrayfold") / (name if name.endswith("/") else f"{name}.py")).exists(), name
 
 
 def test_every_method_and_command_has_a_page() -> None:

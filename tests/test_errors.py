@@ -9,11 +9,9 @@ import pytest
 from command import run
 
 CASES = sorted(
-    [
-        *Path("tests/errors").glob("*.toml"),
-        *Path("tests/errors").glob("c/*.c"),
-        *Path("tests/errors").glob("python/*.py"),
-    ]
+    path
+    for pattern in ("*.toml", "c/*.c", "python/*.py", "json/*.json", "pet/*.yaml", "smo/*.smo.input")
+    for path in Path("tests/errors").glob(pattern)
 )
 
 
@@ -77,7 +75,7 @@ BLUR = "examples/blur-interleaved.toml"
     ("arguments", "message"),
     [
         (["fold", BLUR, "--array", "blur"], "there is no array 'blur'"),
-        (["fold", BLUR, "--array", "out"], "array out is live-out"),
+        (["fold", BLUR, "--array", "out"], "array out is kept: live-out"),
         (["fold", BLUR, "--method", "magic"], "there is no method 'magic'"),
         (["fold", BLUR, "--param", "M=4"], "there is no parameter 'M'"),
         (["fold", BLUR, "--param", "N"], "expected a name and a whole number"),

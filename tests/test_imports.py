@@ -42,12 +42,14 @@ FLOW = [
     "comparability",
     "reuse",
     "mapping",
+    "fold_notation",
     "mapping_text",
     "well_formed",
     "lattice_proof",
     "linear_proof",
     "verify",
     "witness",
+    "execution",
     "picture",
     "occupancy",
     "bounds",
@@ -74,8 +76,11 @@ FLOW = [
     "check",
     "papers",
     "report",
+    "cli_options",
+    "cli_talk",
     "cli_input",
     "cli_output",
+    "commands",
     "cli",
 ]
 
@@ -136,6 +141,26 @@ def test_the_judge_shares_nothing_with_the_methods() -> None:
 def test_init_holds_names_only() -> None:
     body = ast.parse((SOURCE / "__init__.py").read_text()).body
     assert all(isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign) for node in body)
+
+
+def test_import_loads_no_plotting_no_solver_and_no_front_end() -> None:
+    command = [sys.executable, "-X", "importtime", "-c", "import arrayfold"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert {"arrayfold", "islpy"} <= loaded
+    heavy = {
+        "matplotlib",
+        "numpy",
+        "clang",
+        "scipy",
+        "highspy",
+        "dask",
+        "distributed",
+        "rich",
+        "typer",
+        "yaml",
+    }
+    assert not loaded & heavy
 
 
 def test_help_imports_no_plotting_and_no_solver() -> None:

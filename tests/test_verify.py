@@ -20,7 +20,7 @@ from arrayfold.witness import find_clobber
 from reference import is_valid
 from test_paper_programs import pairs_at
 
-# Mappings that papers print, on the programs corrected as docs/references.md says.
+# Mappings that papers print, on the programs corrected as docs/errata.md says.
 VALID = [
     ("jacobi-1d", "A[i, j] -> [(j - i) mod (n + 1)]"),
     ("jacobi-1d", "A[i, j] -> [(n*i + j) mod (n + 1)]"),

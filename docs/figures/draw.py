@@ -209,10 +209,90 @@ def draw_sharing() -> str:
     return svg(140 + 9 * CELL + 60, 50 + len(steps) * CELL, parts)
 
 
+# What is drawn where, by column and row: modules of the package, and what they hand on (in round boxes).
+FLOW = {
+    "C file": (0, 0.5),
+    "problem file": (0, 1.5),
+    "Python": (0, 2.5),
+    "frontends/": (1, 1.5),
+    "(Program)": (2, 1.5),
+    "schedule": (2, 0.2),
+    "dataflow": (3, 0.2),
+    "order": (3, 1.5),
+    "liveness": (3, 2.5),
+    "(Conflicts)": (4, 2.5),
+    "methods/": (5, 1),
+    "choose": (6, 1),
+    "bounds": (5, 2.5),
+    "verify": (6, 2.5),
+    "(Mapping)": (7, 1),
+    "(LowerBound)": (5, 3.5),
+    "(Proof)": (7, 2.5),
+    "codegen/": (7, 0),
+    "runner": (6, 0),
+    "report/": (7, 3.5),
+}
+ARROWS = (
+    *((source, "frontends/") for source in ("C file", "problem file", "Python")),
+    ("frontends/", "(Program)"),
+    ("dataflow", "schedule"),
+    ("schedule", "(Program)"),
+    *(("(Program)", module) for module in ("order", "dataflow", "liveness")),
+    ("order", "liveness"),
+    ("liveness", "(Conflicts)"),
+    *(("(Conflicts)", module) for module in ("methods/", "bounds")),
+    ("methods/", "choose"),
+    ("choose", "verify"),
+    ("choose", "(Mapping)"),
+    ("verify", "(Proof)"),
+    ("bounds", "(LowerBound)"),
+    ("(Mapping)", "codegen/"),
+    ("codegen/", "runner"),
+    ("(Proof)", "report/"),
+    ("(LowerBound)", "report/"),
+)
+
+
+def draw_flow() -> str:
+    """How data flows; the boxes bring their own background, so that they can be read on any page."""
+    wide, high, step_x, step_y = 96, 34, 118, 62
+
+    def centre(name: str) -> tuple[float, float]:
+        column, row = FLOW[name]
+        return 20 + wide / 2 + column * step_x, 20 + high / 2 + row * step_y
+
+    def edge(name: str, towards: tuple[float, float]) -> tuple[float, float]:
+        """Where the line to another box leaves this one."""
+        x, y = centre(name)
+        far = max(abs(towards[0] - x) / (wide / 2 + 3), abs(towards[1] - y) / (high / 2 + 3))
+        return x + (towards[0] - x) / far, y + (towards[1] - y) / far
+
+    head = '<path d="M0,0 L8,4 L0,8 z" fill="#888"/>'
+    marker = (
+        f'<marker id="tip" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">{head}</marker>'
+    )
+    parts = [f"<defs>{marker}</defs>"]
+    for source, target in ARROWS:
+        (x, y), (tip_x, tip_y) = edge(source, centre(target)), edge(target, centre(source))
+        line = f'x1="{x:.1f}" y1="{y:.1f}" x2="{tip_x:.1f}" y2="{tip_y:.1f}"'
+        parts.append(f'<line {line} stroke="#888" stroke-width="1.5" marker-end="url(#tip)"/>')
+    for name in FLOW:
+        x, y = centre(name)
+        is_data = name.startswith("(") or FLOW[name][0] == 0
+        colour = "#fbe3c4" if is_data else "#cfe0f3"
+        parts.append(
+            f'<rect x="{x - wide / 2}" y="{y - high / 2}" width="{wide}" height="{high}" '
+            f'rx="{16 if is_data else 3}" fill="{colour}" stroke="#888"/>'
+        )
+        parts.append(text(x, y + 5, name.strip("()"), "middle").replace("#666", "#222"))
+    return svg(round(40 + wide + 7 * step_x), round(40 + high + 3.5 * step_y), parts)
+
+
 def figures() -> dict[str, str]:
     """All figures by file name."""
     return {
         **{f"{method}.svg": draw_lattice(method, *example) for method, example in LATTICES.items()},
+        "flow.svg": draw_flow(),
         "fold.svg": draw_fold(),
         "static.svg": draw_static(),
         "occupancy.svg": draw_occupancy(),
@@ -238,6 +318,7 @@ PLOTS: dict[str, tuple[str, What, dict[str, int]]] = {
     "plot-lattice.svg": ("diamond-tile.toml", "lattice", {"B": 5}),
     "plot-slices.svg": ("lbm-d2q9.toml", "lattice", {"N": 5}),
     "plot-lifetimes.svg": ("jacobi-1d.c", "lifetimes", {"N": 6, "T": 4}),
+    "plot-blur-lifetimes.svg": ("blur-interleaved.c", "lifetimes", {"N": 5}),
     "plot-methods.svg": ("reverse-l.toml", "methods", {"N": 64}),
 }
 

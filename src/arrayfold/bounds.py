@@ -28,7 +28,7 @@ from arrayfold._isl import (
 )
 from arrayfold._watchdog import isolated
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError, BudgetExceeded
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_qpolynomial, to_pw_aff
 from arrayfold.formula_text import read_formula
@@ -40,6 +40,7 @@ _Counts: TypeAlias = tuple[bool, list[tuple[isl.Set, tuple[Formula, ...]]]]
 _GRACE_SECONDS = 1.0
 _MOST_SECONDS = 8.0
 _MOST_COUNTED = 2_000_000
+_SECONDS_TO_COUNT = 2.0
 _MOST_POINTS = 64
 _MOST_TERMS = 12
 _SHARE_FOR_CLIQUE = 0.5
@@ -257,11 +258,15 @@ def _fold_pieces(bound: isl.PwQPolynomialFold) -> Iterator[tuple[isl.Set, tuple[
 
 
 def _count_largest(moments: isl.Map) -> int | None:
-    """By plain counting at fixed parameter values."""
+    """By plain counting at fixed parameter values; None where that takes too long."""
     incidences = moments.wrap()
     if incidences.is_empty():
         return 0
-    if int(str(incidences.count_val())) > _MOST_COUNTED:
+    try:
+        with Budget(_SECONDS_TO_COUNT).limit("counting live cells"):
+            if int(str(incidences.count_val())) > _MOST_COUNTED:
+                return None
+    except (BudgetExceeded, IslFailure):
         return None
     depth = moments.dim(isl.dim_type.in_)
     live: Counter[tuple[int, ...]] = Counter()

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arrayfold.cli_options import Quiet, Verbose
+from arrayfold.cli_talk import Talk
 from arrayfold.errors import InputError
 
 if TYPE_CHECKING:
     from arrayfold._budget import Budget
     from arrayfold.program import Problem
+
+
+_LAST = ("quiet", "verbose")
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,12 @@ class Input:
     tile: tuple[int, ...]
     parallel: bool
     order: str | None
+    quiet: bool = False
+    verbose: bool = False
+
+    def talk(self, as_json: bool = False) -> Talk:
+        """How much the command says."""
+        return Talk(as_json, self.quiet, self.verbose)
 
     def read(self, budget: Budget | None = None) -> Problem:
         """The one problem of the file, or the one that --region names."""
@@ -129,7 +140,7 @@ def _make_input(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A C file (.c) with #pragma scop, a Python file (.py) with kernels, a problem file (.toml).",
+            help="C with #pragma scop (.c), Python kernels (.py), a problem (.toml, .json), pet or SMO.",
             show_default=False,
         ),
     ],
@@ -184,6 +195,8 @@ def _make_input(
             help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
         ),
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> Input:
     arguments = tuple(c_options or ())
     if arguments and not arguments[0].startswith("-"):
@@ -204,6 +217,8 @@ def _make_input(
         _tile_sizes(tile),
         parallel,
         order,
+        quiet,
+        verbose,
     )
 
 
@@ -216,17 +231,37 @@ def _tile_sizes(text: str | None) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def takes_input(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of `Input` in front of its own; its first parameter is the input."""
-    shared = inspect.signature(_make_input, eval_str=True).parameters
-    first, *own = inspect.signature(command, eval_str=True).parameters.values()
+@dataclass(frozen=True)
+class Command:
+    """A command: a function with all its options, and command lines to show in its help."""
 
-    def run(**given: Any) -> None:
-        source = _make_input(**{name: given.pop(name) for name in shared})
-        command(**{first.name: source}, **given)
+    run: Callable[..., None]
+    examples: tuple[str, ...]
 
-    parameters = [*shared.values(), *(item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own)]
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {item.name: item.annotation for item in parameters}
-    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-    return run
+    @property
+    def epilog(self) -> str:
+        """The end of its help."""
+        title = "Example" if len(self.examples) == 1 else "Examples"
+        return "\n".join(["\b", f"{title}:", *(f"  {example}" for example in self.examples)])
+
+
+def takes_input(*examples: str) -> Callable[[Callable[..., None]], Command]:
+    """Makes a command of a function whose first parameter is an input: it gets the options of `Input`."""
+
+    def with_input(command: Callable[..., None]) -> Command:
+        shared = inspect.signature(_make_input, eval_str=True).parameters
+        first, *own = inspect.signature(command, eval_str=True).parameters.values()
+
+        def run(**given: Any) -> None:
+            source = _make_input(**{name: given.pop(name) for name in shared})
+            command(**{first.name: source}, **given)
+
+        parameters = [item for name, item in shared.items() if name not in _LAST]
+        parameters += [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
+        parameters += [shared[name] for name in _LAST]
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__annotations__ = {item.name: item.annotation for item in parameters}
+        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+        return Command(run, examples)
+
+    return with_input

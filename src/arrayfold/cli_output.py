@@ -17,6 +17,23 @@ if TYPE_CHECKING:
     from arrayfold.runner import RunReport
 
 
+def check_free(file: str | None, *, force: bool) -> None:
+    """Raise if a file that is to be written exists already and may not be overwritten."""
+    if file not in (None, "-") and Path(file).exists() and not force:
+        raise InputError(f"{file} exists", hint="Say --force to overwrite it.")
+
+
+def write_out(file: str, data: bytes) -> None:
+    """Write a file; - prints it."""
+    if file == "-":
+        sys.stdout.write(data.decode("utf-8", "surrogateescape"))
+        return
+    try:
+        Path(file).write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror}") from None
+
+
 def write_placement(
     file: str, results: Sequence[FoldResult], params: Mapping[str, int], *, force: bool
 ) -> None:
@@ -28,20 +45,12 @@ def write_placement(
         raise InputError("--placement speaks of one region: add --region NAME")
     (result,) = results
     assert isinstance(result.problem, Program)
-    if file != "-" and Path(file).exists() and not force:
-        raise InputError(f"{file} exists", hint="Say --force to overwrite it.")
+    check_free(file, force=force)
     missing = [name for name in result.problem.parameters if name not in params]
     if missing:
         raise InputError(f"--placement needs numbers: say --param {missing[0]}=64")
     sizes = {array.name: array.size.at(params) for array in result.arrays}
-    text = placement_problem(result.problem, sizes, params)
-    if file == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(file).write_text(text)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror}") from None
+    write_out(file, placement_problem(result.problem, sizes, params).encode())
 
 
 @dataclass(frozen=True)
@@ -71,8 +80,7 @@ class FoldedOutput:
                 f"{self.file} is a problem file, which has no C code to rewrite; leave out -o and --run",
                 hint="The mapping is in the table, and with --json in a form that programs can read.",
             )
-        if self.output is not None and Path(self.output).exists() and not self.force:
-            raise InputError(f"{self.output} exists", hint="Say --force to overwrite it.")
+        check_free(self.output, force=self.force)
 
     def _slack_cells(self) -> int:
         from arrayfold.codegen.lowering import STRIP
@@ -93,13 +101,8 @@ class FoldedOutput:
         style = cast(Literal["fast", "readable"], self.style)
         regions = [result.region(loops, style, self._slack_cells()) for result in results]
         code = write_c(regions)
-        if self.output == "-":
-            sys.stdout.write(code.decode("utf-8", "surrogateescape"))
-        elif self.output is not None:
-            try:
-                Path(self.output).write_bytes(code)
-            except OSError as error:
-                raise InputError(f"{self.output}: cannot be written: {error.strerror}") from None
+        if self.output is not None:
+            write_out(self.output, code)
         return self._runs(results, regions, code, params) if self.run else []
 
     def _runs(

@@ -155,11 +155,11 @@ class FoldResult:
         style: Style = "fast",
         slack: int = STRIP,
         *,
-        moves_all: bool = False,
+        is_off_stack: bool = False,
     ) -> FoldedRegion:
         """The region to write: the arrays that really shrink, with a remark on each.
 
-        moves_all  other arrays of the function get storage of their own, too, so that none is on the stack
+        is_off_stack  all arrays of the function are allocated, also those that are not folded
         """
         program = self.problem
         if not isinstance(program, Program):
@@ -168,7 +168,7 @@ class FoldResult:
         shrinking = [
             array
             for array in self.arrays
-            if moves_all
+            if is_off_stack
             or array.shrinks
             or array.was is not None
             or array.name in program.origins
@@ -185,8 +185,8 @@ class FoldResult:
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)
         )
-        kept = tuple(self._unfolded(program)) if moves_all else ()
-        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks)
+        kept = tuple(self._unfolded(program)) if is_off_stack else ()
+        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks, is_off_stack)
 
     def _unfolded(self, program: Program) -> Iterator[StorageFold]:
         """Storage for the arrays of the function itself that are not folded, as large as they are."""
@@ -210,7 +210,7 @@ class FoldResult:
                 f"{program.name} is no Python kernel, so it cannot be called",
                 hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
             )
-        region = self.region(moves_all=True)
+        region = self.region(is_off_stack=True)
         widths = {name: max(1, one.element.bits // 8) for name, one in program.source.variables.items()}
         fixed: dict[str, int] = {}
         for array in self.arrays:
@@ -343,7 +343,7 @@ def fold(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     power_of_two: bool = False,
     favor: Favor = "size",
     progress: Progress = lambda _: None,
@@ -354,7 +354,7 @@ def fold(
 
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed
-    sizes. Without a budget the work may take a minute.
+    sizes. budget is the time in seconds that the work may take, a minute if nothing is said.
 
     With favor="speed" and method="auto" a mapping that makes faster loops wins over the smallest one, as long
     as it has at most twice as many cells.
@@ -363,7 +363,7 @@ def fold(
         raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
     problem = as_problem(problem)
     values = checked_params(problem, params or {})
-    budget = budget or Budget(DEFAULT_SECONDS)
+    budget = budget if isinstance(budget, Budget) else Budget(DEFAULT_SECONDS if budget is None else budget)
     analysis = Analysis.of(problem, budget)
     folded = tuple(
         fold_one(analysis, name, values, method, budget, progress, power_of_two=power_of_two, favor=favor)
@@ -502,7 +502,7 @@ def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
         if name not in foldable:
             reason = analysis.kept().get(name, "kept")
             raise InputError(
-                f"array {name} is {reason}", hint=f"To fold it all the same, say --temporary {name}."
+                f"array {name} is kept: {reason}", hint=f"To fold it all the same, say --temporary {name}."
             )
     return tuple(dict.fromkeys(names)) or foldable
 

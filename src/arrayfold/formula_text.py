@@ -1,4 +1,4 @@
-"""Reading formulas: `2*N + 1`, `N^2`, `floor((N + 1)/2)`, `max(N, M)`, `(i - t) mod (2*N - 1)`."""
+"""Reading formulas: `2*N + 1`, `floor((N + 1)/2)`, `max(N, M)`, `(i - t) mod (2*N - 1)`, `floormod(i, 3)`."""
 
 from __future__ import annotations
 
@@ -121,6 +121,8 @@ class _Reader:
         self._advance()
         if self.token == "(" and token == "floor":
             return self._floor()
+        if self.token == "(" and token == "floormod":
+            return self._floormod()
         if self.token == "(" and token in ("max", "min"):
             return self._extreme("max" if token == "max" else "min")
         return Formula.name(token)
@@ -131,6 +133,14 @@ class _Reader:
         self._take(")")
         denominator = math.lcm(*(coefficient.denominator for _, coefficient in argument.terms))
         return Formula.floor(argument * denominator, denominator) if denominator > 1 else argument
+
+    def _floormod(self) -> Formula:
+        self._take("(")
+        argument = self._sum()
+        self._take(",")
+        divisor = self._sum()
+        self._take(")")
+        return Formula.remainder(argument, divisor)
 
     def _extreme(self, kind: Literal["max", "min"]) -> Formula:
         self._take("(")

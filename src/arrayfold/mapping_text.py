@@ -1,10 +1,11 @@
-"""Mappings that people bring: arrow form, C form, isl maps, and the JSON that `fold` prints."""
+"""Mappings that people bring: arrow form, C form, isl maps, folds of other tools, JSON that `fold` prints."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Mapping as Values
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +16,7 @@ from arrayfold._isl import image, linear_form, maps_of
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.errors import IncompleteMapping, InputError
+from arrayfold.fold_notation import is_fold_notation, merged, read_folds
 from arrayfold.formula import Formula, Remainder
 from arrayfold.formula_isl import extents
 from arrayfold.formula_text import read_formula
@@ -29,13 +31,18 @@ def read_mappings(text: str, problem: Problem) -> list[StorageMapping]:
     """The mappings in a text, in any of the forms that `arrayfold check --mapping` takes.
 
     `A[t, i] -> [(i - t) mod (2*N - 1)]`, several separated by `;` and optionally inside `[N] -> { ... }`;
-    `A[t % 2][i]` as in C; or the name of a `.json` file as `fold --json` prints it.
+    `A[t % 2][i]` as in C, `A[t % 2, i]` as TVM prints it; a fold as Halide, Devito and Exo state it; or the
+    name of a `.json` file as `fold --json` prints it.
     """
     if text.strip().endswith(".json"):
         return _from_json(Path(text.strip()), problem)
     source = SourceText.of(text, "--mapping")
     start, end = _inside_of_braces(source)
-    found = [_read_one(source, a, b, problem) for a, b in _split(source, start, end)]
+    parts = [source.slice(a, b) for a, b in _split(source, start, end)]
+    stated = [part for part in parts if is_fold_notation(part.value)]
+    folds = merged([fold for part in stated for fold in read_folds(part, problem)])
+    found: list[StorageMapping] = [_along_dimensions(array, factors, problem) for array, factors in folds]
+    found += [_read_one(part, problem) for part in parts if part not in stated]
     if not found:
         raise source.error("expected a mapping, such as A[t, i] -> [t mod 2, i] or A[t % 2][i]")
     return found
@@ -57,8 +64,14 @@ def _split(source: SourceText, start: int, end: int) -> Iterable[tuple[int, int]
             yield start + match.start(), start + match.end()
 
 
-def _read_one(source: SourceText, start: int, end: int, problem: Problem) -> StorageMapping:
-    part = source.slice(start, end)
+def _along_dimensions(array: Array, factors: Values[int, Formula], problem: Problem) -> Mapping:
+    """Some dimensions modulo a factor, the others as they are."""
+    identity = [[Formula.constant(int(j == k)) for j in range(array.rank)] for k in range(array.rank)]
+    rows = [(row, Formula.constant(0), factors.get(k)) for k, row in enumerate(identity)]
+    return _modular(array, problem, rows)
+
+
+def _read_one(part: SourceText, problem: Problem) -> StorageMapping:
     cell = _CELL.match(part.value)
     if not cell:
         raise part.error("expected an array name and its indices, such as A[t, i] -> [t mod 2, i]")
@@ -85,14 +98,16 @@ def _read_one(source: SourceText, start: int, end: int, problem: Problem) -> Sto
 
 
 def _read_c_form(part: SourceText, start: int, array: Array, problem: Problem) -> Mapping:
-    """`A[t % 2][i]`: the names are those of the array, or stand one in each of its subscripts."""
+    """`A[t % 2][i]` or `A[t % 2, i]`: names are those of the array, or one stands in each subscript."""
     texts: list[SourceText] = []
     position = start
     while opening := re.compile(r"\s*\[").match(part.value, position):
         position = _closing(part, opening.end() - 1) + 1
-        texts.append(part.slice(opening.end(), position - 1))
+        texts += [_without_prefix(text) for text in _arguments(part, opening.end(), position - 1)]
     if part.value[position:].strip():
         raise part.error("unexpected text after the subscripts", position)
+    if not texts and array.rank:
+        raise part.error("expected a subscript, such as A[t % 2][i]", start)
     used = [sorted(read_formula(text).names() - set(problem.parameters)) for text in texts]
     names = list(array.dimensions)
     if not {name for group in used for name in group} <= set(names):
@@ -105,6 +120,16 @@ def _read_c_form(part: SourceText, start: int, array: Array, problem: Problem) -
         if row is None:
             raise text.error("expected a linear subscript, or one modulo something")
     return _modular(array, problem, [row for row in rows if row is not None])
+
+
+def _without_prefix(text: SourceText) -> SourceText:
+    """`T.floormod(y, 3)` of TVM as `floormod(y, 3)`."""
+    prefix = re.search(r"\b(?:T|tir|tvm)\.(?=floormod\b)", text.value)
+    if prefix is None:
+        return text
+    kept = [k for k in range(len(text.value) + 1) if not prefix.start() <= k < prefix.end()]
+    value = text.value[: prefix.start()] + text.value[prefix.end() :]
+    return SourceText(value, text.file, text.file_text, [text.offsets[k] for k in kept])
 
 
 def _read_isl_form(part: SourceText, array: Array, problem: Problem) -> StorageMapping:

@@ -195,22 +195,25 @@ class Program:
         return replace(added, kept=kept, live_out=needed)
 
     def is_equal(self, other: Program) -> bool:
-        """Whether both describe the same program, in the sense of isl."""
+        """Whether both describe the same program, in the sense of isl, for all that the context allows."""
+        known = self.context
         return (
-            self.context.is_equal(other.context)
+            known.is_equal(other.context)
             and _ranks(self.arrays) == _ranks(other.arrays)
             and dict(self.parallel) == dict(other.parallel)
             and self.temporaries == other.temporaries
-            and self.domain().is_equal(other.domain())
-            and self.live_in.is_equal(other.live_in)
-            and self.live_out.is_equal(other.live_out)
-            and _equal_or_both_absent(self.schedule, other.schedule)
-            and _equal_or_both_absent(self.happens_before, other.happens_before)
-            and _equal_or_both_absent(self.exclusive, other.exclusive)
+            and _equal_sets(known, self.domain(), other.domain())
+            and _equal_sets(known, self.live_in, other.live_in)
+            and _equal_sets(known, self.live_out, other.live_out)
+            and _equal_or_both_absent(known, self.schedule, other.schedule)
+            and _equal_or_both_absent(known, self.happens_before, other.happens_before)
+            and _equal_or_both_absent(known, self.exclusive, other.exclusive)
             and self.tiles == other.tiles
             and all(
-                self.accesses(writes=writes, must_only=must).is_equal(
-                    other.accesses(writes=writes, must_only=must)
+                _equal_maps(
+                    known,
+                    self.accesses(writes=writes, must_only=must),
+                    other.accesses(writes=writes, must_only=must),
                 )
                 for writes in (False, True)
                 for must in (False, True)
@@ -288,7 +291,15 @@ def _union_map(context: isl.Set, maps: Iterable[isl.Map]) -> isl.UnionMap:
     return total
 
 
-def _equal_or_both_absent(left: isl.UnionMap | None, right: isl.UnionMap | None) -> bool:
+def _equal_sets(known: isl.Set, left: isl.UnionSet, right: isl.UnionSet) -> bool:
+    return left.intersect_params(known).is_equal(right.intersect_params(known))
+
+
+def _equal_maps(known: isl.Set, left: isl.UnionMap, right: isl.UnionMap) -> bool:
+    return left.intersect_params(known).is_equal(right.intersect_params(known))
+
+
+def _equal_or_both_absent(known: isl.Set, left: isl.UnionMap | None, right: isl.UnionMap | None) -> bool:
     if left is None or right is None:
         return left is right
-    return left.is_equal(right)
+    return _equal_maps(known, left, right)

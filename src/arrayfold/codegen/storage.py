@@ -44,6 +44,7 @@ class Storage:
     tile          coordinates of the tile that come before the subscripts in the layout of a buffer
     is_private    every thread has its own, declared in a parallel loop
     share         the memory that it is a part of, if it has none of its own
+    is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
     """
 
     variable: Variable
@@ -58,13 +59,14 @@ class Storage:
     tile: int = 0
     is_private: bool = False
     share: Share | None = None
+    is_automatic: bool = False
 
     @property
     def is_on_heap(self) -> bool:
         """Whether it is allocated: sizes that only the run knows, or large ones."""
         if self.share is not None:
             return True
-        if not self.may_allocate:
+        if not self.may_allocate or self.is_automatic:
             return False
         size = Formula.product(self.extents)
         if not size.is_constant:
@@ -75,7 +77,8 @@ class Storage:
     def lanes(self) -> int | None:
         """How many elements a line of the cache holds, if the array begins with a line."""
         bits = self.variable.element.bits
-        is_aligned = self.block is not None and self.is_on_heap and len(self.extents) == 1 and not self.share
+        is_large = self.is_on_heap or (self.is_automatic and not Formula.product(self.extents).is_constant)
+        is_aligned = self.block is not None and is_large and len(self.extents) == 1 and not self.share
         return 8 * _LINE // bits if is_aligned and bits and 8 * _LINE % bits == 0 else None
 
     def declaration(self) -> list[str]:
@@ -85,8 +88,16 @@ class Storage:
         brackets = "".join(f"[{size}]" for size in sizes)
         tables = (line for row in self.layout.tables() for line in row.declaration())
         lines = [f"/* {self.comment} */", *tables]
-        if not self.is_on_heap:
+        lanes = self.lanes
+        if not self.is_on_heap and lanes is None:
             return [*lines, f"{element} {self.name}{brackets};"]
+        if not self.is_on_heap and lanes is not None:
+            skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE} / sizeof({element})"
+            return [
+                *lines,
+                f"{element} {self.block}[{sizes[0]} + {lanes - 1}];",
+                f"{element} *{self.name} = {self.block} + {skipped};",
+            ]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
         if self.share is not None:
@@ -94,7 +105,7 @@ class Storage:
             block = self._shared_block(element) if self.share.is_first else []
             return [*block, *lines, f"{element} {target} = (void *)({self.share.block} + {offset});"]
         skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
-        if self.lanes is None:
+        if lanes is None:
             return [
                 *lines,
                 f"{element} {target} = malloc(sizeof({element}{brackets}));",

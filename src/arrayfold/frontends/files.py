@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arrayfold.errors import InputError
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.problem import read_json_problem, read_problem
 from arrayfold.program import Problem
 
 
@@ -43,11 +43,24 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem
         raise InputError(f"{path} is no C file; options after -- are for the C parser")
     if path.suffix == ".toml":
         return [read_problem(str(path), _text_of(path, data))]
+    if path.suffix == ".json":
+        return [read_json_problem(str(path), _text_of(path, data))]
+    if path.name.endswith(".smo.input"):
+        from arrayfold.frontends.smo import read_smo
+
+        return [read_smo(str(path), _text_of(path, data))]
+    if path.suffix in (".yaml", ".yml"):
+        from arrayfold.frontends.pet import read_pet
+
+        return [read_pet(str(path), _text_of(path, data))]
     if path.suffix == ".py":
         from arrayfold.frontends.python import read_python
 
         return [*read_python(str(path), _text_of(path, data))]
-    raise InputError(f"{path}: expected a C file (.c), a Python file (.py) or a problem file (.toml)")
+    raise InputError(
+        f"{path}: expected a C file (.c), a Python file (.py) or a problem file (.toml)",
+        hint="Also read: JSON of model (.json), files of pet (.yaml) and of SMO (.smo.input).",
+    )
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -30,7 +30,15 @@ _OF_CONFLICTS = ("context", "conflicts", "differences", "array")
 
 def read_problem(file: str, text: str) -> Problem:
     """The problem that a problem file states; every complaint points into the text."""
-    problem = ProblemText.read(file, text)
+    return _build(ProblemText.read(file, text))
+
+
+def read_json_problem(file: str, text: str) -> Problem:
+    """The problem that `model --json` prints; complaints point at keys."""
+    return _build(ProblemText.read_json(file, text))
+
+
+def _build(problem: ProblemText) -> Problem:
     _check_keys(problem)
     parts = _read_parts(problem)
     is_program = "domain" in parts.sets

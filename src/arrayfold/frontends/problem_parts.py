@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import islpy as isl
 
@@ -42,6 +43,20 @@ class ProblemText:
         """The values of a TOML text."""
         values, places = read_toml(file, text)
         return ProblemText(file, values, places, SourceText(text, file, text, range(len(text) + 1)))
+
+    @staticmethod
+    def read_json(file: str, text: str) -> ProblemText:
+        """The values of a JSON object with the same keys."""
+        whole = SourceText(text, file, text, range(len(text) + 1))
+        try:
+            values: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise whole.error(f"not JSON: {error.msg}", error.pos) from None
+        except RecursionError:
+            raise whole.error("not JSON that can be read: it is nested too deeply") from None
+        if not isinstance(values, dict):
+            raise whole.error("expected a JSON object with the keys of a problem file")
+        return ProblemText(file, cast("dict[str, Any]", values), {}, whole)
 
     def text(self, key: str) -> SourceText:
         """The located isl text under a key."""

@@ -65,8 +65,8 @@ class Operations:
         rule  the type of the result, given those of the operands
         """
         kind = rule(left.kind, right.kind)
-        results = [rule(one, other) for one in left.kinds for other in right.kinds]
-        others = frozenset(other for other in results if other != kind)
+        results: list[Kind] = [rule(one, other) for one in left.kinds for other in right.kinds]
+        others = frozenset[Kind](results) - frozenset[Kind]([kind])
         for other in others:
             is_exact = is_whole(other) and C_TYPES[kind] == "double"
             if C_TYPES[other] != C_TYPES[kind] and not is_exact:

@@ -1,0 +1,196 @@
+"""The report page: one HTML file with everything in it, which needs no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from arrayfold._budget import Budget
+from arrayfold.c.source import Copy
+from arrayfold.check import Checked, check
+from arrayfold.compare import ComparedArray, compare
+from arrayfold.errors import ArrayfoldError
+from arrayfold.fold import DEFAULT_SECONDS, Analysis, FoldedArray, FoldResult, Progress, fold
+from arrayfold.program import Problem, Program
+from arrayfold.report.page_parts import (
+    Pictures,
+    array_section,
+    checked_section,
+    code_section,
+    element,
+    kept_section,
+    summary_section,
+)
+from arrayfold.report.scenes import scenes
+from arrayfold.verify import Counterexample
+
+_SHARE_FOR_METHODS = 0.5
+_LONGEST_TEXT = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """All that a page tells of one problem.
+
+    compared  array -> what every method makes of it
+    checked   mappings that somebody brought, with the verdict on each
+    """
+
+    file: str
+    text: str
+    result: FoldResult
+    analysis: Analysis
+    compared: Mapping[str, ComparedArray]
+    checked: Sequence[Checked]
+
+    def to_html(self) -> str:
+        """The page."""
+        subjects: list[dict[str, Any]] = []
+        sections = [checked_section(item, self._subject(item, subjects)) for item in self.checked]
+        sections += [
+            array_section(array, self._subject(array, subjects), self.compared.get(array.name))
+            for array in self.result.arrays
+        ]
+        main = [
+            summary_section(self.result, self.checked),
+            *sections,
+            kept_section(self.result),
+            code_section(self.text, self.result, _codes(self.result)),
+        ]
+        return _document(
+            self._title(),
+            "\n".join(filter(None, main)),
+            {"subjects": subjects, "statements": _statements(self.result.problem)},
+        )
+
+    def _title(self) -> str:
+        program = self.result.problem
+        has_regions = isinstance(program, Program) and program.source is not None
+        return f"{Path(self.file).name}{f': {program.name}' if has_regions else ''}"
+
+    def _subject(self, item: Checked | FoldedArray, subjects: list[dict[str, Any]]) -> Pictures:
+        """Adds the pictures of an array to those of the page; says where they are and what they show."""
+        params = item.params
+        if isinstance(item, Checked) and isinstance(item.verdict, Counterexample):
+            params = item.verdict.params
+        found = scenes(item.conflicts, item.mapping, self.analysis.liveness, item.lower_bound, params)
+        subjects.append(found)
+        has_steps = any(scene["steps"] is not None for scene in found["scenes"])
+        is_one = self.analysis.liveness is None or self.analysis.liveness.order.is_total
+        return Pictures(len(subjects) - 1, bool(found["scenes"]), has_steps, is_one)
+
+
+def make_page(
+    file: str,
+    problem: Problem,
+    *,
+    mapping: str | None = None,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | None = None,
+    progress: Progress = lambda _: None,
+) -> Page:
+    """Fold a problem, compare all methods, check a mapping if one is given, and tell it all.
+
+    file     where the problem comes from; its text is shown
+    mapping  MAP as `check` takes it; then only the arrays it speaks of are shown
+    """
+    budget = budget or Budget(DEFAULT_SECONDS)
+    checked: list[Checked] = []
+    if mapping is not None:
+        checked = check(problem, mapping, params=params, budget=budget, progress=progress)
+        arrays = arrays or list(dict.fromkeys(item.conflicts.name for item in checked))
+    analysis = Analysis.of(problem, budget)
+    result = fold(problem, params=params, arrays=arrays, method=method, budget=budget, progress=progress)
+    compared: dict[str, ComparedArray] = {}
+    rest = budget.part(_SHARE_FOR_METHODS)
+    for array in result.arrays:
+        try:
+            (found,) = compare(problem, params=params, arrays=[array.name], budget=rest, progress=progress)
+        except ArrayfoldError:
+            break
+        compared[array.name] = found
+    text = Path(file).read_bytes().decode("utf-8", "replace")
+    return Page(file, text, result, analysis, compared, checked)
+
+
+def _codes(result: FoldResult) -> dict[str, str]:
+    """Style -> the folded C, where there is C to fold."""
+    program = result.problem
+    if not isinstance(program, Program) or program.source is None:
+        return {}
+    codes: dict[str, str] = {}
+    for style in ("readable", "fast"):
+        try:
+            codes[style] = result.to_c(style=style)
+        except ArrayfoldError:
+            continue
+    return codes
+
+
+def _statements(problem: Problem) -> dict[str, str]:
+    """Statement -> its line of the C file."""
+    source = problem.source if isinstance(problem, Program) else None
+    if source is None:
+        return {}
+    found: dict[str, str] = {}
+    for name, statement in source.statements.items():
+        if not isinstance(statement.node, Copy):
+            span = statement.node.span
+            text = " ".join(source.text.data[span.start : span.end].decode("utf-8", "replace").split())
+            short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+            found[name] = f"line {source.text.line(span.start)}: {short}"
+    return found
+
+
+def _document(title: str, main: str, data: Mapping[str, Any]) -> str:
+    """The whole file. What the page may run and how it may look is pinned by hashes, so nothing else can."""
+    assets = files("arrayfold.report") / "assets"
+    style, script = (f"\n{(assets / name).read_text('utf-8')}" for name in ("page.css", "page.js"))
+    policy = (
+        f"default-src 'none'; base-uri 'none'; form-action 'none'; "
+        f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    )
+    # `<` must not end the element early, and the other two are no line breaks in JSON but in scripts.
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
+    head = [
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f'<meta name="generator" content="arrayfold {version("arrayfold")}">',
+        element("title", f"{title} — arrayfold"),
+        f"<style>{style}</style>",
+    ]
+    body = [
+        '<a class="skip" href="#main">Skip to the report</a>',
+        f"<header>{element('h1', title)}</header>",
+        f'<main id="main">\n{main}\n</main>',
+        element("footer", f"Made by arrayfold {version('arrayfold')}. The page holds all it shows."),
+        f'<script type="application/json" id="arrayfold-data">{text}</script>',
+        f"<script>{script}</script>",
+    ]
+    lines = [
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        *head,
+        "</head>",
+        "<body>",
+        *body,
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,117 @@
+"""Proofs, bounds and counterexamples told to a person, sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from arrayfold.bounds import LowerBound
+from arrayfold.check import Checked
+from arrayfold.formula import Formula
+from arrayfold.mapping import Mapping as ModularMapping
+from arrayfold.mapping import StorageMapping, TableMapping
+from arrayfold.verify import Counterexample
+
+_FOUNDATIONS = {
+    "by affine emptiness checks": """\
+Whether a set given by linear equations and inequalities over whole numbers is empty can be decided exactly
+(Presburger arithmetic); the integer set library isl does it, for all sizes at once.""",
+    "by the kernel lattice": """\
+Differences between cells of one address form a lattice. Its basis vectors that contain parameters grow with
+the sizes, so only few of their multiples are as short as differences of conflicting cells; isl checks each
+of them for all sizes.""",
+    "by the corners": """\
+A linear function takes its largest and smallest values on a polyhedron at its corners. There they are
+polynomials of the sizes, whose signs are shown for the whole context.""",
+    "as nothing conflicts": "Cells that never conflict may all share one address.",
+}
+_OF_RELATIONS = "isl computes the pairs of cells that share an address and finds no conflict among them."
+_OF_TABLES = "All pairs of conflicting cells are looked up in the table, for these sizes."
+
+
+@dataclass(frozen=True)
+class Beat:
+    """One moment of a counterexample: what happens, and whose value the address holds afterwards.
+
+    does  write, read, or either of them and what it makes wrong
+    """
+
+    text: str
+    holds: str
+    does: str
+
+
+def what_is_shown(mapping: StorageMapping) -> str:
+    """The statement behind a proof."""
+    if isinstance(mapping, ModularMapping):
+        rows = "the row takes" if len(mapping.moduli) == 1 else "every row takes"
+        if not mapping.moduli:
+            return "All cells share one address, so no two of them may conflict."
+        return (
+            "Two cells share an address exactly if "
+            f"{rows} their difference to a multiple of its modulus. So it is enough to look at differences: "
+            "none between two conflicting cells may be such a vector."
+        )
+    return "No two conflicting cells may have the same address."
+
+
+def foundation(argument: str, mapping: StorageMapping) -> str:
+    """What an argument rests on: a theorem, or checks by isl."""
+    for start, words in _FOUNDATIONS.items():
+        if argument.startswith(start):
+            return words
+    return _OF_TABLES if isinstance(mapping, TableMapping) else _OF_RELATIONS
+
+
+def bound_sentence(
+    bound: LowerBound, size: Formula | None, *, is_minimal: bool, params: Mapping[str, int]
+) -> str:
+    """How few cells any mapping needs, and how far this one is from that."""
+    known = bound.at(params) if params else None
+    if bound.formula is None and known is None:
+        return "How few cells any mapping needs is not known here."
+    least = str(bound.formula) if bound.formula is not None else f"{known:,}"
+    at_sizes = "" if bound.formula is not None or known is None else " at these sizes"
+    sentence = (
+        f"There are {least} cells that conflict with each other{at_sizes}, and each of them needs an address "
+        "of its own, whatever the mapping."
+    )
+    if bound.when is not None:
+        sentence += f" (Shown for {bound.when}.)"
+    if is_minimal:
+        return f"{sentence} The mapping has no more addresses than that: none can be smaller."
+    if size is not None and params and known:
+        sentence += f" The mapping has {size.at(params) / known:.2f} times as many here."
+    return sentence
+
+
+def story(item: Checked) -> list[Beat]:
+    """What goes wrong, moment by moment; nothing where the mapping is not refuted."""
+    verdict = item.verdict
+    if not isinstance(verdict, Counterexample):
+        return []
+    if item.clobber is None:
+        first, second = (f"{verdict.array}[{', '.join(map(str, cell))}]" for cell in verdict.cells)
+        return [
+            Beat(f"{first} gets the address.", first, "write"),
+            Beat(f"{second} gets it as well, although both are needed at once.", second, "write-wrong"),
+        ]
+    clobber = item.clobber
+    start = (
+        f"{clobber.writer} writes {clobber.cell}."
+        if clobber.writer
+        else (f"{clobber.cell} holds a value from before the program.")
+    )
+    may = "may come next and write" if clobber.may else "writes"
+    end = (
+        f"{clobber.reader} reads {clobber.cell}" if clobber.reader else f"{clobber.cell} is needed afterwards"
+    )
+    return [
+        Beat(start, clobber.cell, "write"),
+        Beat(
+            f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address.",
+            clobber.by_cell,
+            "write",
+        ),
+        Beat(f"{end}, but finds the value of {clobber.by_cell}.", clobber.by_cell, "read-wrong"),
+    ]
