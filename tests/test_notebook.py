@@ -9,7 +9,7 @@ import io
 import json
 import linecache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -103,4 +103,7 @@ def test_text_cannot_end_its_block(hook: ModuleType) -> None:
 
 
 def test_links_lead_to_pages(hook: ModuleType) -> None:
+    config = SimpleNamespace(nav=[{"A": "a.md"}, {"B": [{"C": "x/c.ipynb"}, "d.ipynb"]}])
+    hook.on_config(config)
+    assert config.nav == [{"A": "a.md"}, {"B": [{"C": "x/c.md"}, "d.md"]}]
     assert hook.on_page_markdown("[a](x/notebook.ipynb#b) [c](d.md)") == "[a](x/notebook.md#b) [c](d.md)"

@@ -10,13 +10,30 @@ import json
 import re
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
 _LINK = re.compile(r"\]\(([^)\s]+)\.ipynb(#[^)]*)?\)")
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Let entries of the navigation that name a notebook mean its page."""
+    config.nav = _renamed(cast(Any, config.nav))
+
+
+def _renamed(entry: Any) -> Any:
+    match entry:
+        case str() if entry.endswith(".ipynb"):
+            return entry.removesuffix(".ipynb") + ".md"
+        case list():
+            return [_renamed(item) for item in cast(list[Any], entry)]
+        case dict():
+            return {key: _renamed(item) for key, item in cast(dict[Any, Any], entry).items()}
+        case _:
+            return entry
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
