@@ -10,7 +10,7 @@ from command import run
 
 CASES = sorted(
     path
-    for pattern in ("*.toml", "c/*.c", "json/*.json", "pet/*.yaml", "smo/*.smo.input")
+    for pattern in ("*.toml", "c/*.c", "python/*.py", "json/*.json", "pet/*.yaml", "smo/*.smo.input")
     for path in Path("tests/errors").glob(pattern)
 )
 

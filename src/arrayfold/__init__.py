@@ -16,6 +16,7 @@ from arrayfold.fold import FoldedArray, FoldResult, fold
 from arrayfold.fold_shared import fold_shared
 from arrayfold.formula import Formula
 from arrayfold.frontends import read, read_all
+from arrayfold.kernel import Kernel, empty, kernel
 from arrayfold.mapping import Mapping
 from arrayfold.program import Array, ConflictProblem, Program, Statement
 from arrayfold.reallocation import reallocate
@@ -33,6 +34,7 @@ __all__ = [
     "FoldedArray",
     "Formula",
     "InputError",
+    "Kernel",
     "Mapping",
     "MethodNotApplicable",
     "NotAffine",
@@ -40,8 +42,10 @@ __all__ = [
     "Proof",
     "Statement",
     "Undecided",
+    "empty",
     "fold",
     "fold_shared",
+    "kernel",
     "read",
     "read_all",
     "reallocate",

@@ -140,7 +140,7 @@ def _make_input(
         str,
         typer.Argument(
             metavar="FILE",
-            help="C with #pragma scop regions (.c), a problem file (.toml, .json), or one of pet or SMO.",
+            help="C with #pragma scop (.c), Python kernels (.py), a problem (.toml, .json), pet or SMO.",
             show_default=False,
         ),
     ],
@@ -154,7 +154,7 @@ def _make_input(
     ] = None,
     region: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only this region of a C file: its name, or its number from 1."),
+        typer.Option(metavar="NAME", help="Only this region or kernel: its name, or its number from 1."),
     ] = None,
     context: Annotated[
         str | None,

@@ -60,6 +60,18 @@ class IncompleteMapping(InputError):
     """A mapping that gives no address to a cell that needs one."""
 
 
+class WrongType(ArrayfoldError, TypeError):
+    """A kernel was called with something of another type than it takes."""
+
+
+class WrongValue(ArrayfoldError, ValueError):
+    """A kernel was called with an array or a number that it cannot work on."""
+
+
+class NotEnoughMemory(ArrayfoldError, MemoryError):
+    """The arrays of a kernel do not fit into memory."""
+
+
 class MethodNotApplicable(ArrayfoldError):
     """A method was asked for whose condition fails; the message says which."""
 

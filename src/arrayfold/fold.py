@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 from arrayfold._budget import Budget
+from arrayfold._html import html_table
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.c.source import CSource
@@ -17,11 +18,14 @@ from arrayfold.choose import Candidate, ask_all, best_of, choose
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import STRIP, InnermostLoops, Lowered, hindrance, lower
+from arrayfold.compiled import CompiledKernel
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.footprint import Block, Footprint
 from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents
 from arrayfold.guards import with_guard_reads
+from arrayfold.kernel import Kernel, as_problem
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
@@ -103,6 +107,12 @@ class FoldedArray:
         """What the cells replace, in words."""
         return f"instead of {self.original_size}" if self.what is None else f"for {self.what}"
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(_TITLES, [_row(self)])
+
     def __str__(self) -> str:
         minimal = " (minimal)" if self.is_optimal else ""
         limits = f" {self.limits}" if self.limits else ""
@@ -144,8 +154,13 @@ class FoldResult:
         loops: Literal["keep", "generate"] | None = None,
         style: Style = "fast",
         slack: int = STRIP,
+        *,
+        is_off_stack: bool = False,
     ) -> FoldedRegion:
-        """The region to write: the arrays that really shrink, with a remark on each."""
+        """The region to write: the arrays that really shrink, with a remark on each.
+
+        is_off_stack  all arrays of the function are allocated, also those that are not folded
+        """
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
@@ -153,7 +168,11 @@ class FoldResult:
         shrinking = [
             array
             for array in self.arrays
-            if array.shrinks or array.was is not None or array.name in program.origins or array.name in placed
+            if is_off_stack
+            or array.shrinks
+            or array.was is not None
+            or array.name in program.origins
+            or array.name in placed
         ]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
@@ -166,7 +185,45 @@ class FoldResult:
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)
         )
-        return FoldedRegion(program, folds, loops, style, self._blocks)
+        kept = tuple(self._unfolded(program)) if is_off_stack else ()
+        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks, is_off_stack)
+
+    def _unfolded(self, program: Program) -> Iterator[StorageFold]:
+        """Storage for the arrays of the function itself that are not folded, as large as they are."""
+        moved = {array.name for array in self.arrays} | set(program.origins.values()) | set(program.replaced)
+        for name, variable in program.source.variables.items() if program.source else ():
+            if variable.is_array and variable.storage == "local" and name not in moved:
+                array = program.array(name)
+                box = extents(array.cells.intersect_params(program.context), program.context)
+                mapping = ModularMapping.identity(name, array.dimensions, box)
+                yield StorageFold(mapping, self.kept.get(name, "not folded"))
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        """Run a folded Python kernel on NumPy arrays, in place; compiled at the first call."""
+        self._compiled(*arguments, **keywords)
+
+    @cached_property
+    def _compiled(self) -> CompiledKernel:
+        program = self.problem
+        if not isinstance(program, Program) or program.signature is None or program.source is None:
+            raise InputError(
+                f"{program.name} is no Python kernel, so it cannot be called",
+                hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
+            )
+        region = self.region(is_off_stack=True)
+        widths = {name: max(1, one.element.bits // 8) for name, one in program.source.variables.items()}
+        fixed: dict[str, int] = {}
+        for array in self.arrays:
+            if isinstance(array.mapping, TableMapping):
+                fixed.update(array.mapping.params)
+        return CompiledKernel.of(
+            program.signature,
+            write_c([region]).decode("utf-8", "surrogateescape"),
+            program.context,
+            fixed=fixed,
+            memory=[(fold.mapping.size, widths[fold.mapping.array]) for fold in region.folds],
+            is_parallel=bool(program.parallel),
+        )
 
     @property
     def _blocks(self) -> tuple[Block, ...]:
@@ -187,15 +244,30 @@ class FoldResult:
     def __str__(self) -> str:
         return "\n".join(map(str, self.arrays)) or "nothing to fold"
 
+    def __repr__(self) -> str:
+        return f"<fold of {self.problem.name}: {'; '.join(map(str, self.arrays)) or 'nothing to fold'}>"
+
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{title}</th>" for title in ("array", "mapping", "cells", "was", "lower bound"))
-        rows = "".join(
-            f"<tr><td>{escape(array.name)}</td><td><code>{escape(str(array.mapping))}</code></td>"
-            f"<td>{array.size} {array.limits}</td><td>{array.original_size}</td>"
-            f"<td>{array.lower_bound.formula or 'unknown'}</td></tr>"
-            for array in self.arrays
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
+        nothing = [] if self.arrays else ["There is no temporary array to fold."]
+        return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept])
+
+
+_TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")
+
+
+def _row(array: FoldedArray) -> list[str]:
+    """A line of the table of a notebook."""
+    params: Mapping[str, int] = array.params if array.is_sized else {}
+
+    def shown(size: Formula) -> str:
+        return f"`{size}` = {size.at(params)}" if params and not size.is_constant else f"`{size}`"
+
+    bound = array.lower_bound.formula
+    verdict = ", ".join(filter(None, ("proved", "minimal" * array.is_optimal, array.limits)))
+    replaces = shown(array.original_size) if array.what is None else array.what
+    lower = "unknown" if bound is None else shown(bound)
+    return [f"`{array.name}`", f"`{array.mapping}`", shown(array.size), replaces, lower, verdict]
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +338,7 @@ class Analysis:
 
 
 def fold(
-    problem: Problem,
+    problem: Problem | Kernel,
     *,
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
@@ -278,6 +350,8 @@ def fold(
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
 
+    problem is what read() makes of a file, or a Python kernel.
+
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed
     sizes. budget is the time in seconds that the work may take, a minute if nothing is said.
@@ -287,6 +361,7 @@ def fold(
     """
     if favor not in ("size", "speed"):
         raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
+    problem = as_problem(problem)
     values = checked_params(problem, params or {})
     budget = budget if isinstance(budget, Budget) else Budget(DEFAULT_SECONDS if budget is None else budget)
     analysis = Analysis.of(problem, budget)

@@ -25,6 +25,7 @@ from arrayfold.fold import (
 )
 from arrayfold.footprint import Block, Footprint, largest
 from arrayfold.formula import Formula
+from arrayfold.kernel import Kernel, as_problem
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Problem, Program
 from arrayfold.sharing.interference import Interference, find_interference
@@ -42,7 +43,7 @@ _Places: TypeAlias = Callable[[Interference, Sequence[int]], Placement]
 
 
 def fold_shared(
-    problem: Problem,
+    problem: Problem | Kernel,
     share: Share = "auto",
     *,
     params: Mapping[str, int] | None = None,
@@ -58,6 +59,7 @@ def fold_shared(
            "cells": cells of different arrays share addresses, by rows M x + o with an offset for each
            "auto": the smallest of these; "none": every array for itself
     """
+    problem = as_problem(problem)
     if not isinstance(problem, Program):
         raise InputError("sharing needs a program, but the file gives conflicts")
     if share not in SHARES:

@@ -59,6 +59,16 @@ class Mapping:
         """How many addresses there are: the product of the moduli, 1 for a single cell."""
         return Formula.product(self.moduli)
 
+    @staticmethod
+    def identity(array: str, dimensions: Sequence[str], box: Sequence[tuple[Formula, Formula]]) -> Mapping:
+        """Every cell of a box keeps an address of its own: `x - low` in each dimension.
+
+        box  lower end and length in each dimension
+        """
+        rank = len(dimensions)
+        rows = [[int(j == k) for j in range(rank)] for k in range(rank)]
+        return Mapping.of(array, dimensions, rows, [length for _, length in box], [-low for low, _ in box])
+
     def row(self, k: int) -> Formula:
         """Row k before its modulo, a formula of the dimensions and parameters."""
         terms = [

@@ -12,6 +12,7 @@ from arrayfold._isl import parameter_names
 from arrayfold.c.source import CSource
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
+from arrayfold.signature import Signature
 
 Parallelism: TypeAlias = Literal["doall", "forall"]
 
@@ -122,6 +123,7 @@ class Program:
     moved           where cells are that the text of the program calls otherwise, None if it calls all by name
     origins         array that the text does not know -> the array whose values it holds
     replaced        array of the text that is gone -> how many cells it had
+    signature       how it is called, if it is a Python kernel
     """
 
     name: str
@@ -143,6 +145,7 @@ class Program:
     moved: Moved | None = None
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
     replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
+    signature: Signature | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from arrayfold.errors import InputError
 from arrayfold.expansion import expand, find_obstacle, may_move
+from arrayfold.kernel import Kernel
 from arrayfold.liveness import analyse
 from arrayfold.program import Program
 
 
-def reallocate(program: Program, arrays: Sequence[str] = (), *, everything: bool = False) -> Program:
+def reallocate(program: Program | Kernel, arrays: Sequence[str] = (), *, everything: bool = False) -> Program:
     """The program with values in arrays of the statements that write them.
 
     Only dependences of values are left between these statements, so that more orders are legal. An array of
@@ -20,6 +21,7 @@ def reallocate(program: Program, arrays: Sequence[str] = (), *, everything: bool
     everything  not only temporaries: also values of other arrays that are overwritten before the program
                 ends, and variables that only the program uses
     """
+    program = program.program if isinstance(program, Kernel) else program
     for name in arrays:
         array = program.array(name)
         reason = find_obstacle(program, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -13,19 +12,18 @@ from pathlib import Path
 
 from arrayfold.c.source import CSource
 from arrayfold.codegen import FoldedRegion
+from arrayfold.compiler import CannotRun, find_compiler
 from arrayfold.driver import default_sizes, driver_text
-from arrayfold.errors import ArrayfoldError, InputError
+from arrayfold.errors import InputError
 from arrayfold.fold import FoldResult
 from arrayfold.program import Program
+
+__all__ = ["CannotRun", "Outcome", "RunReport", "find_compiler", "run_both"]
 
 _SEED = 88172645463325252
 _SECONDS = 300.0
 _PLAIN = ("-O2",)
 _SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-
-
-class CannotRun(ArrayfoldError):
-    """The programs could not be compiled or run; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +71,6 @@ class RunReport:
             before, after = self.original.peak_bytes, self.folded.peak_bytes
             memory += f", whole program {before} -> {after} bytes at its peak"
         return f"{where}: results equal bit for bit{sanitized}; {memory}"
-
-
-def find_compiler() -> str | None:
-    """The C compiler: what CC says, or one of the usual names."""
-    for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang")):
-        if shutil.which(name):
-            return name
-    return None
 
 
 def run_both(

@@ -15,6 +15,7 @@ from arrayfold.dependences import Dependence, find_violation, memory_dependences
 from arrayfold.errors import InputError
 from arrayfold.fusion import fused_schedule
 from arrayfold.guards import with_guard_reads
+from arrayfold.kernel import Kernel, as_problem
 from arrayfold.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order import order_of, sweep
 from arrayfold.program import Problem, Program
@@ -22,7 +23,7 @@ from arrayfold.schedule_text import read_schedule, schedule_source
 
 
 def reorder(
-    problem: Problem,
+    problem: Problem | Kernel,
     *,
     schedule: str | None = None,
     fuse: bool = False,
@@ -40,7 +41,7 @@ def reorder(
     Without `schedule` and `fuse` the order is as written, where loops that were parallel run one iteration
     after the other. Without any wish the program is returned as it is.
     """
-    program = _checked(problem)
+    program = _checked(as_problem(problem))
     _check_wishes(schedule, fuse, tile)
     if schedule is None and not (fuse or tile or parallel):
         return program

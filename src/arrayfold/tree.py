@@ -13,7 +13,7 @@ from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.fold import fold
 from arrayfold.frontends import read_all
 
-SUFFIXES = (".c", ".toml")
+SUFFIXES = (".c", ".py", ".toml")
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,16 @@ class FoldedFile:
 
 
 def find_kernels(directory: str) -> list[str]:
-    """The C files with regions, and the problem files, of a directory and of those in it."""
+    """The C files with regions, the Python files with kernels and the problem files below a directory."""
     found = [
         path
         for path in sorted(Path(directory).rglob("*"))
         if path.suffix in SUFFIXES and path.is_file() and _is_kernel(path)
     ]
     if not found:
-        raise InputError(f"{directory} is a directory without a C file with #pragma scop or a problem file")
+        raise InputError(
+            f"{directory} is a directory without C files with #pragma scop, Python kernels or problem files"
+        )
     return [str(path) for path in found]
 
 
@@ -41,6 +43,10 @@ def _is_kernel(path: Path) -> bool:
     text = path.read_bytes()
     if path.suffix == ".c":
         return b"#pragma scop" in text
+    if path.suffix == ".py":
+        from arrayfold.frontends.python import has_kernels
+
+        return b"arrayfold" in text and has_kernels(text.decode("utf-8", "replace"))
     return any(key in text for key in (b"domain", b"conflicts", b"differences"))
 
 

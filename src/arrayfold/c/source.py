@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -29,12 +29,16 @@ from arrayfold.errors import InputError, NotAffine, Place
 
 @dataclass(frozen=True, eq=False)
 class CText:
-    """A C file, one character a byte, so that offsets are those of libclang."""
+    """A C file, one character a byte, so that offsets are those of libclang.
+
+    origin  where the text of a byte comes from, if the C was made from another language
+    """
 
     file: str
     data: bytes
     arguments: tuple[str, ...]
     macros: frozenset[str] = frozenset()
+    origin: Callable[[int], Place | None] | None = None
 
     @cached_property
     def text(self) -> str:
@@ -53,6 +57,9 @@ class CText:
 
     def place(self, offset: int) -> Place:
         """Line and column of a byte."""
+        place = self.origin(offset) if self.origin is not None else None
+        if place is not None:
+            return place
         start = self.data.rfind(b"\n", 0, offset) + 1
         end = self.data.find(b"\n", offset)
         line = self.data[start : end if end >= 0 else None].decode("utf-8", "replace").rstrip("\r")
@@ -61,6 +68,8 @@ class CText:
 
     def line(self, offset: int) -> int:
         """The number of the line that holds a byte."""
+        if self.origin is not None:
+            return self.place(offset).line
         return self.data.count(b"\n", 0, offset) + 1
 
     def error(self, message: str, offset: int, hint: str | None = None) -> InputError:

@@ -48,6 +48,7 @@ class FoldedRegion:
            None keeps them where the order is the one as written, and nothing is gained by new ones
     style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
     blocks memory that arrays share
+    is_off_stack  arrays are allocated even if they take the place of arrays on the stack
     """
 
     program: Program
@@ -55,6 +56,7 @@ class FoldedRegion:
     loops: str | None = None
     style: Style = "fast"
     blocks: tuple[Block, ...] = ()
+    is_off_stack: bool = False
 
 
 def write_c(regions: Sequence[FoldedRegion]) -> bytes:
@@ -128,7 +130,8 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 0 if buffer is None else buffer.dimensions,
                 buffer is not None and any(d < buffer.dimensions for d in program.parallel),
                 blocks.get(name),
-                is_automatic=is_own(source, variable)
+                is_automatic=not region.is_off_stack
+                and is_own(source, variable)
                 and not (has_jumps or name in program.origins or buffer is not None)
                 and variable.is_array,
             )

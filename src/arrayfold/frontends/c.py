@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -12,7 +12,7 @@ import islpy as isl
 from arrayfold._isl import fresh_names
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
 from arrayfold.c.tree import Call, Declare, Expression, For, Reference, Span, Variable, walk
-from arrayfold.errors import InputError
+from arrayfold.errors import InputError, Place
 from arrayfold.frontends.c_affine import AffineReader
 from arrayfold.frontends.c_arrays import (
     extent_box,
@@ -41,10 +41,18 @@ from arrayfold.frontends.options import apply_options
 from arrayfold.program import Access, Array, Kept, Parallelism, Program, Statement
 
 
-def read_c(file: str, data: bytes, arguments: Sequence[str] = ()) -> list[Program]:
-    """The regions of a C file as programs, in the order of the file."""
+def read_c(
+    file: str,
+    data: bytes,
+    arguments: Sequence[str] = (),
+    origin: Callable[[int], Place | None] | None = None,
+) -> list[Program]:
+    """The regions of a C file as programs, in the order of the file.
+
+    origin  where the text of a byte comes from, if the C was made from another language
+    """
     unit = parse_c(file, data, arguments)
-    text = CText(file, data, tuple(arguments), unit.macros)
+    text = CText(file, data, tuple(arguments), unit.macros, origin)
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
     for region in find_regions(text, unit, pragmas):

@@ -13,7 +13,7 @@ from arrayfold.program import Problem
 def read(file: str | Path, *, region: str | None = None, arguments: Sequence[str] = ()) -> Problem:
     """The problem in a file; its suffix says how it is written.
 
-    region     which one, if a C file has several: its name, or its number counted from 1
+    region     which one, if a C or Python file has several: its name, or its number counted from 1
     arguments  for the C parser, such as -I and -D
     """
     problems = read_all(file, arguments=arguments)
@@ -32,7 +32,7 @@ def read(file: str | Path, *, region: str | None = None, arguments: Sequence[str
 
 
 def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem]:
-    """The problems in a file: one, or as many as a C file has regions."""
+    """The problems in a file: one, or as many as a C file has regions or a Python file kernels."""
     path = Path(file)
     data = _bytes_of(path)
     if path.suffix == ".c":
@@ -54,12 +54,11 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem
 
         return [read_pet(str(path), _text_of(path, data))]
     if path.suffix == ".py":
-        raise InputError(
-            f"{path}: .py files cannot be read yet",
-            hint="State the program as a problem file (.toml); see docs/problem-file.md.",
-        )
+        from arrayfold.frontends.python import read_python
+
+        return [*read_python(str(path), _text_of(path, data))]
     raise InputError(
-        f"{path}: expected a C file (.c) or a problem file (.toml)",
+        f"{path}: expected a C file (.c), a Python file (.py) or a problem file (.toml)",
         hint="Also read: JSON of model (.json), files of pet (.yaml) and of SMO (.smo.input).",
     )
 

@@ -12,17 +12,7 @@ from arrayfold.methods.method import Method, Request
 def find_identity(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
     """`x - low` in a box of the array's own extents."""
     del request
-    rank = conflicts.array.rank
-    rows = [[int(j == k) for j in range(rank)] for k in range(rank)]
-    return [
-        Mapping.of(
-            conflicts.name,
-            conflicts.array.dimensions,
-            rows,
-            [length for _, length in conflicts.box],
-            [-low for low, _ in conflicts.box],
-        )
-    ]
+    return [Mapping.identity(conflicts.name, conflicts.array.dimensions, conflicts.box)]
 
 
 METHOD = Method("identity", "the array as it is", "", find_identity)

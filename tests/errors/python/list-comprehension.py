@@ -1,0 +1,8 @@
+import arrayfold as af
+
+
+@af.kernel
+def kernel(a, out):
+    n = len(a)
+    for i in range(n):
+        out[i] = sum([a[j] for j in range(n)])

@@ -1,0 +1,5 @@
+import arrayfold as af
+
+
+def blur(a, out):
+    out[0] = a[0]

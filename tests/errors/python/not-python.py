@@ -1,0 +1,6 @@
+import arrayfold as af
+
+
+@af.kernel
+def f(a:
+    a[0] = 1

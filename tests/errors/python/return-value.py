@@ -1,0 +1,9 @@
+import arrayfold as af
+
+
+@af.kernel
+def kernel(a, out):
+    n = len(a)
+    for i in range(n):
+        out[i] = a[i]
+    return out
