@@ -137,17 +137,17 @@ def _codes(result: FoldResult) -> dict[str, str]:
 
 
 def _statements(problem: Problem) -> dict[str, str]:
-    """Statement -> its line of the C file."""
+    """Statement -> the line of the file where it begins."""
     source = problem.source if isinstance(problem, Program) else None
     if source is None:
         return {}
     found: dict[str, str] = {}
     for name, statement in source.statements.items():
         if not isinstance(statement.node, Copy):
-            span = statement.node.span
-            text = " ".join(source.text.data[span.start : span.end].decode("utf-8", "replace").split())
+            place = source.text.place(statement.node.span.start)
+            text = " ".join(place.line_text.split())
             short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
-            found[name] = f"line {source.text.line(span.start)}: {short}"
+            found[name] = f"line {place.line}: {short}"
     return found
 
 
