@@ -18,8 +18,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
-from arrayfold.fold import Analysis
 from arrayfold.frontends import read
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import verify

@@ -26,7 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from arrayfold._budget import Budget
-from arrayfold.fold import Analysis, fold
+from arrayfold.analysis import Analysis
+from arrayfold.fold import fold
 from arrayfold.frontends.problem import read_problem
 from arrayfold.liveness import Construction
 

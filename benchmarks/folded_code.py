@@ -35,8 +35,8 @@ from arrayfold import fold, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen import Style
 from arrayfold.driver import driver_text
-from arrayfold.fold import FoldResult
 from arrayfold.fold_tiles import fold_in_tiles
+from arrayfold.folded import FoldResult
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler

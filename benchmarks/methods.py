@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.choose import Candidate, ask, choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError
-from arrayfold.fold import Analysis
 from arrayfold.frontends import read
 from arrayfold.methods import METHODS, Request
 

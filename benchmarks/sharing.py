@@ -23,8 +23,9 @@ from rich.console import Console
 from rich.table import Table
 
 from arrayfold._budget import Budget
-from arrayfold.fold import FoldResult, fold
+from arrayfold.fold import fold
 from arrayfold.fold_shared import Share, fold_shared
+from arrayfold.folded import FoldResult
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.reallocation import reallocate

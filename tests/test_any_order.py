@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from arrayfold.analysis import Analysis
 from arrayfold.any_order import AnyOrder, for_all_orders
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.occupancy import shortest_occupancy_vector

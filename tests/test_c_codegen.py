@@ -15,7 +15,8 @@ import pytest
 from arrayfold._budget import Budget
 from arrayfold.codegen import Style, write_c
 from arrayfold.errors import InputError, NotAffine
-from arrayfold.fold import FoldResult, fold
+from arrayfold.fold import fold
+from arrayfold.folded import FoldResult
 from arrayfold.frontends.c import read_c
 from arrayfold.runner import find_compiler, run_both
 from arrayfold.schedule import reorder

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arrayfold import InputError, fold, read, read_all, reorder
-from arrayfold.fold import Analysis
+from arrayfold.analysis import Analysis
 from arrayfold.frontends import c_headers
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program

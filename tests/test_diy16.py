@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold.fold import Analysis, fold
+from arrayfold.analysis import Analysis
+from arrayfold.fold import fold
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends.problem import read_problem
 from arrayfold.mapping import Mapping

@@ -10,12 +10,14 @@ import pytest
 
 from arrayfold import fold, read, reorder
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.codegen import Style
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.lowering import InnermostLoops, lower
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis, FoldResult, fold_with
+from arrayfold.fold import fold_with
+from arrayfold.folded import FoldResult
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends.c import read_c
 from arrayfold.guards import with_guard_reads

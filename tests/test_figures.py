@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arrayfold import InputError, Program, fold, read
-from arrayfold.fold import Analysis
+from arrayfold.analysis import Analysis
 from arrayfold.picture import differences_at, lifetimes_at, picture_sizes, shares
 from arrayfold.report.figures import KINDS, What, plot_fold, save
 from command import run

@@ -63,6 +63,8 @@ FLOW = [
     "compiler",
     "call_arguments",
     "compiled",
+    "analysis",
+    "folded",
     "fold",
     "fold_tiles",
     "fold_shared",

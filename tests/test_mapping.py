@@ -5,8 +5,9 @@ import itertools
 import islpy as isl
 import pytest
 
+from arrayfold.analysis import Analysis
 from arrayfold.errors import InputError, NotAffine
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.formula import Formula
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read

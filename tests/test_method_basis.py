@@ -12,10 +12,10 @@ from flint import fmpz_mat
 from arrayfold._budget import Budget
 from arrayfold._generators import nonnegative_forms
 from arrayfold._isl import points
+from arrayfold.analysis import Analysis
 from arrayfold.choose import Candidate, _smallest_proved
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.fold import Analysis
 from arrayfold.formula import Formula
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read

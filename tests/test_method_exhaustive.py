@@ -11,10 +11,10 @@ from flint import fmpz_mat
 
 from arrayfold._budget import Budget
 from arrayfold._smith_form import smith_rows
+from arrayfold.analysis import Analysis
 from arrayfold.choose import Candidate, _smallest_proved
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.fold import Analysis
 from arrayfold.formula import Formula
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read

@@ -9,10 +9,10 @@ import islpy as isl
 import pytest
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.choose import Candidate, _smallest_proved  # pyright: ignore[reportPrivateUsage]
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.fold import Analysis
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem

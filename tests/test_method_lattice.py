@@ -10,10 +10,10 @@ import pytest
 
 from arrayfold._budget import Budget
 from arrayfold._isl import points
+from arrayfold.analysis import Analysis
 from arrayfold.choose import Candidate, _smallest_proved
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import MethodNotApplicable
-from arrayfold.fold import Analysis
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem

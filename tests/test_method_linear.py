@@ -8,12 +8,12 @@ import math
 import pytest
 
 from arrayfold._isl import parameter_names
+from arrayfold.analysis import Analysis
 from arrayfold.choose import (
     Candidate,
     _smallest_proved,  # pyright: ignore[reportPrivateUsage]
 )
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import Analysis
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem

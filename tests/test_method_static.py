@@ -13,12 +13,13 @@ import pytest
 from arrayfold import reuse
 from arrayfold._budget import Budget
 from arrayfold._isl import points
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import ask, choose
 from arrayfold.compare import compare
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import IncompleteMapping, InputError, NothingProved
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.frontends.c import read_c

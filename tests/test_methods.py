@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from arrayfold.analysis import Analysis
 from arrayfold.choose import choose
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem

@@ -9,9 +9,9 @@ import islpy as isl
 import pytest
 
 from arrayfold._isl import fix_parameters, maps_of, points, sets_of
+from arrayfold.analysis import Analysis
 from arrayfold.closure import close
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 

@@ -13,8 +13,8 @@ import pytest
 
 from arrayfold import Program, fold, read
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.execution import execution_at
-from arrayfold.fold import Analysis
 from arrayfold.report.code_view import marked_code
 from arrayfold.report.page import make_page
 from arrayfold.report.scenes import scenes

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from arrayfold._isl import fix_parameters, points
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import Analysis
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.liveness import CONSTRUCTIONS, Construction

@@ -17,11 +17,11 @@ import pytest
 from arrayfold import papers
 from arrayfold._budget import Budget
 from arrayfold._isl import large_parameters
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import ask
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.mapping import Mapping

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.errors import InputError, MethodNotApplicable
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.formula_text import read_formula
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem

@@ -10,10 +10,11 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.check import check
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.formula_isl import fit
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import apply_options, read, write_problem

@@ -10,7 +10,8 @@ from arrayfold._budget import Budget
 from arrayfold._integer import combine, is_onto, kernel_frame, reduced_kernel
 from arrayfold._isl import fix_parameters
 from arrayfold.errors import NothingProved
-from arrayfold.fold import FoldedArray, fold
+from arrayfold.fold import fold
+from arrayfold.folded import FoldedArray
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read
 from arrayfold.lattice_proof import _reaches_all_addresses, check_lattice

@@ -13,8 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arrayfold._isl import maps_of, points
+from arrayfold.analysis import Analysis
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.program import Program

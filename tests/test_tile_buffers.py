@@ -11,8 +11,8 @@ import pytest
 from arrayfold import read
 from arrayfold._isl import maps_of, points
 from arrayfold.errors import InputError
-from arrayfold.fold import FoldResult
 from arrayfold.fold_tiles import fold_in_tiles
+from arrayfold.folded import FoldResult
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler, run_both

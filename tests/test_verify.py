@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arrayfold._isl import fix_parameters, points
-from arrayfold.fold import Analysis, fold
+from arrayfold.analysis import Analysis
+from arrayfold.fold import fold
 from arrayfold.formula import Formula
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends import read

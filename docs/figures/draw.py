@@ -6,8 +6,8 @@ from pathlib import Path
 
 import arrayfold as af
 from arrayfold._isl import fix_parameters, points
+from arrayfold.analysis import Analysis
 from arrayfold.choose import ask
-from arrayfold.fold import Analysis
 from arrayfold.mapping import Mapping, TableMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.occupancy import find_occupancy

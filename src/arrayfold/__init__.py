@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
-from arrayfold.fold import FoldedArray, FoldResult, fold
+from arrayfold.fold import fold
 from arrayfold.fold_shared import fold_shared
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.frontends import read, read_all
 from arrayfold.kernel import Kernel, empty, kernel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from arrayfold._budget import Budget
 from arrayfold.errors import InputError, MethodNotApplicable, NothingProved
-from arrayfold.fold import FoldResult, fold_with
+from arrayfold.fold import fold_with
+from arrayfold.folded import FoldResult
 from arrayfold.mapping import Mapping
 from arrayfold.occupancy.find import NO_VECTOR, OccupancyResult, vectors_of_schedule
 from arrayfold.occupancy.store import mapping_along

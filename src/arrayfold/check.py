@@ -6,11 +6,12 @@ from collections.abc import Mapping as Values
 from dataclasses import dataclass
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound
 from arrayfold.choose import Candidate, choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.fold import Analysis, Progress, bound_beside, checked_params
+from arrayfold.fold import Progress, bound_beside, checked_params
 from arrayfold.formula import Formula
 from arrayfold.mapping import AnyMapping, FoldMapping, Mapping, StorageMapping, TableMapping
 from arrayfold.mapping_text import read_mappings

@@ -12,7 +12,7 @@ from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
     from arrayfold.codegen import FoldedRegion
-    from arrayfold.fold import FoldResult
+    from arrayfold.folded import FoldResult
     from arrayfold.program import Problem
     from arrayfold.runner import RunReport
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.choose import Candidate, ask, ask_all, best_of
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import NothingProved
-from arrayfold.fold import Analysis, Progress, checked_params, chosen_arrays
+from arrayfold.fold import Progress, checked_params, chosen_arrays
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Problem
 

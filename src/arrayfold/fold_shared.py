@@ -11,18 +11,11 @@ import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._isl import fresh_name, large_parameters
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
-from arrayfold.fold import (
-    DEFAULT_SECONDS,
-    Analysis,
-    FoldedArray,
-    FoldResult,
-    Progress,
-    checked_params,
-    chosen_arrays,
-    fold_one,
-)
+from arrayfold.fold import DEFAULT_SECONDS, Progress, checked_params, chosen_arrays, fold_one
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.footprint import Block, Footprint, largest
 from arrayfold.formula import Formula
 from arrayfold.kernel import Kernel, as_problem

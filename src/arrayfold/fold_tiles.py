@@ -12,19 +12,12 @@ import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._isl import image, linear_form, nonzero, sets_of
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NotAffine, NothingProved
-from arrayfold.fold import (
-    DEFAULT_SECONDS,
-    Analysis,
-    FoldedArray,
-    FoldResult,
-    Progress,
-    checked_params,
-    chosen_arrays,
-    fold_one,
-)
+from arrayfold.fold import DEFAULT_SECONDS, Progress, checked_params, chosen_arrays, fold_one
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.guards import with_guard_reads

@@ -15,7 +15,7 @@ from arrayfold.codegen import FoldedRegion
 from arrayfold.compiler import CannotRun, find_compiler
 from arrayfold.driver import default_sizes, driver_text
 from arrayfold.errors import InputError
-from arrayfold.fold import FoldResult
+from arrayfold.folded import FoldResult
 from arrayfold.program import Program
 
 __all__ = ["CannotRun", "Outcome", "RunReport", "find_compiler", "run_both"]

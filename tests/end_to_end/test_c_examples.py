@@ -14,7 +14,7 @@ from arrayfold._isl import smallest_parameters
 from arrayfold.c.source import CSource
 from arrayfold.codegen import Style, write_c
 from arrayfold.errors import InputError
-from arrayfold.fold import FoldResult
+from arrayfold.folded import FoldResult
 from arrayfold.program import Program
 from arrayfold.runner import run_both
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.cases import find_cases
 from arrayfold.choose import ask, choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
-from arrayfold.fold import Analysis
 from arrayfold.frontends.problem import read_problem
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import METHODS, Request

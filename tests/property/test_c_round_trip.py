@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from arrayfold._budget import Budget
 from arrayfold.errors import BudgetExceeded, InputError, NotAffine, NothingProved
-from arrayfold.fold import FoldResult, fold
+from arrayfold.fold import fold
 from arrayfold.fold_shared import fold_shared
 from arrayfold.fold_tiles import fold_in_tiles
+from arrayfold.folded import FoldResult
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.reallocation import reallocate

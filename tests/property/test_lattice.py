@@ -7,8 +7,8 @@ import functools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arrayfold.analysis import Analysis
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import Analysis
 from arrayfold.formula import Formula
 from arrayfold.frontends import read
 from arrayfold.mapping import Mapping

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from arrayfold.analysis import Analysis
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import Analysis
 from arrayfold.frontends.problem import read_problem
 from arrayfold.verify import Counterexample
 from arrayfold.witness import find_clobber

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from arrayfold._budget import Budget
 from arrayfold._isl import fix_parameters, maps_of, points
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import ask
 from arrayfold.dataflow import find_dataflow
-from arrayfold.fold import Analysis, fold
+from arrayfold.fold import fold
 from arrayfold.formula import Formula
 from arrayfold.frontends import write_problem
 from arrayfold.frontends.problem import read_problem

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from hypothesis import assume, given, settings
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.errors import ArrayfoldError
 from arrayfold.expansion import find_obstacle
-from arrayfold.fold import Analysis
 from arrayfold.fold_shared import fold_shared
 from arrayfold.frontends.problem import read_problem
 from arrayfold.liveness import analyse

@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arrayfold._isl import points
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import ask
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import Analysis
 from arrayfold.frontends.problem import read_problem
 from arrayfold.methods import Request
 from random_programs import RandomProgram, all_sizes, has_writes, programs

@@ -105,7 +105,8 @@ def conflicts(
     as_json: AsJson = False,
 ) -> None:
     """Print the conflict and difference sets."""
-    from arrayfold.fold import Analysis, checked_params
+    from arrayfold.analysis import Analysis
+    from arrayfold.fold import checked_params
     from arrayfold.liveness import CONSTRUCTIONS
     from arrayfold.report.data import conflicts_data
     from arrayfold.report.tables import conflicts_report

@@ -26,7 +26,7 @@ from arrayfold.cli_talk import Talk
 from arrayfold.errors import InputError
 
 if TYPE_CHECKING:
-    from arrayfold.fold import FoldResult
+    from arrayfold.folded import FoldResult
     from arrayfold.program import Problem
 
 

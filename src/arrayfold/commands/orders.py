@@ -22,7 +22,7 @@ from arrayfold.cli_output import FoldedOutput, check_free
 from arrayfold.errors import InputError
 
 if TYPE_CHECKING:
-    from arrayfold.fold import FoldResult
+    from arrayfold.folded import FoldResult
     from arrayfold.runner import RunReport
 
 

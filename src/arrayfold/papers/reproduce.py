@@ -10,12 +10,13 @@ from pathlib import Path
 import islpy as isl
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound
 from arrayfold.cases import Case, find_cases
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import ArrayfoldError, InputError
-from arrayfold.fold import Analysis, Progress
+from arrayfold.fold import Progress
 from arrayfold.frontends import read
 from arrayfold.mapping_text import read_mappings
 from arrayfold.methods import Request

@@ -10,7 +10,7 @@ from arrayfold.check import Checked
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.footprint import Footprint
 from arrayfold.formula import Formula
 from arrayfold.mapping import FoldMapping, TableMapping

@@ -10,9 +10,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from arrayfold._budget import Budget
 from arrayfold._isl import points
+from arrayfold.analysis import Analysis
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import InputError
-from arrayfold.fold import Analysis, FoldedArray, checked_params, chosen_arrays, fold
+from arrayfold.fold import checked_params, chosen_arrays, fold
+from arrayfold.folded import FoldedArray
 from arrayfold.liveness import Liveness
 from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.picture import Cell, cells_at, differences_at, lifetimes_at, picture_sizes, shares

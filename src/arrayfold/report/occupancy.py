@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arrayfold._integer import Vector
-from arrayfold.fold import FoldResult
+from arrayfold.folded import FoldResult
 from arrayfold.occupancy import OccupancyResult, OccupiedArray
 from arrayfold.occupancy.schedules import affine_text
 from arrayfold.report.data import fold_data

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
 from arrayfold.c.source import Copy
 from arrayfold.check import Checked, check
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import ArrayfoldError
-from arrayfold.fold import DEFAULT_SECONDS, Analysis, FoldedArray, FoldResult, Progress, fold
+from arrayfold.fold import DEFAULT_SECONDS, Progress, fold
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.program import Problem, Program
 from arrayfold.report.page_parts import (
     Pictures,

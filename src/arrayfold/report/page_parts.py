@@ -10,7 +10,7 @@ from arrayfold._isl import comfortable_parameters
 from arrayfold.check import Checked
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
-from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.mapping import TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.report.code_view import changed_part, marked_code

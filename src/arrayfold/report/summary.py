@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arrayfold.fold import FoldedArray, FoldResult
+from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.mapping import TableMapping
 

@@ -1,0 +1,78 @@
+"""A problem with its liveness, ready to give the conflicts of its arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arrayfold._budget import Budget
+from arrayfold._isl import sets_of, smallest_parameters
+from arrayfold.conflicts import Conflicts
+from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
+from arrayfold.program import Problem, Program
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A problem with its liveness, ready to give the conflicts of its arrays."""
+
+    problem: Problem
+    liveness: Liveness | None
+
+    @staticmethod
+    def of(problem: Problem, budget: Budget | None = None) -> Analysis:
+        """The analysis of a problem."""
+        if not isinstance(problem, Program):
+            return Analysis(problem, None)
+        with (budget or Budget(None)).limit("the analysis"):
+            return Analysis(problem, analyse(problem))
+
+    def conflicts(
+        self, name: str, budget: Budget | None = None, construction: Construction = "live-write"
+    ) -> Conflicts:
+        """The conflicts of one array."""
+        with (budget or Budget(None)).limit(f"the conflicts of {name}"):
+            if self.liveness is not None:
+                return self.liveness.conflicts(name, construction)
+            assert not isinstance(self.problem, Program)
+            return given_conflicts(self.problem, name)
+
+    def foldable(self) -> tuple[str, ...]:
+        """The arrays that may be folded."""
+        if self.liveness is None:
+            return tuple(array.name for array in self.problem.arrays)
+        return self.liveness.temporaries
+
+    def live_in_arrays(self) -> frozenset[str]:
+        """The arrays that hold values before the program which it may read."""
+        if self.liveness is None:
+            return frozenset()
+        return frozenset(cells.get_tuple_name() for cells in sets_of(self.liveness.live_in))
+
+    def _first_size(self, name: str) -> str:
+        """The smallest sizes at which an array is live-in, in words."""
+        assert self.liveness is not None
+        where = self.liveness.live_in.extract_set(self.problem.array(name).cells.get_space()).params()
+        values = smallest_parameters(where)
+        return "at " + ", ".join(f"{k} = {v}" for k, v in values.items()) if values else "whatever the sizes"
+
+    def kept(self) -> dict[str, str]:
+        """The arrays that stay as they are, each with the reason."""
+        if self.liveness is None:
+            return {}
+        live_in = self.live_in_arrays()
+        program = self.liveness.program
+        needed = program.live_out.intersect_params(program.context)
+        live_out = {cells.get_tuple_name() for cells in sets_of(needed)}
+        reasons: dict[str, str] = {}
+        for array in self.problem.arrays:
+            if array.name in self.liveness.temporaries or (program.source and array.rank == 0):
+                continue
+            if array.name in program.kept:
+                reasons[array.name] = program.kept[array.name].reason
+                continue
+            words = ["live-in"] * (array.name in live_in) + ["live-out"] * (array.name in live_out)
+            otherwise = "never written" if program.source else "not listed as temporary"
+            reasons[array.name] = " and ".join(words) or otherwise
+            if program.source and words == ["live-in"]:
+                reasons[array.name] = f"read before it is written, {self._first_size(array.name)}"
+        return reasons

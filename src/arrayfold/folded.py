@@ -1,0 +1,258 @@
+"""Results: folded arrays with their proofs, C code, and calls of folded kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from arrayfold._html import html_table
+from arrayfold._isl import parameter_names
+from arrayfold.bounds import LowerBound
+from arrayfold.cases import Case
+from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
+from arrayfold.codegen.code_order import CodeOrder
+from arrayfold.codegen.lowering import STRIP, Lowered, lower
+from arrayfold.compiled import CompiledKernel
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import InputError
+from arrayfold.footprint import Block, Footprint
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents
+from arrayfold.mapping import FoldMapping, TableMapping
+from arrayfold.mapping import Mapping as ModularMapping
+from arrayfold.program import Problem, Program
+from arrayfold.verify import Proof
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedArray:
+    """One array, its mapping, the proof, and the lower bound beside it.
+
+    was      cells that it replaces, where these are not its own; zero beside another one that replaces them
+    what     what it is for, where it replaces no array alone, such as a tile
+    members  the mappings of the arrays that it holds, where these are several
+    """
+
+    name: str
+    method: str
+    mapping: FoldMapping
+    proof: Proof
+    lower_bound: LowerBound
+    conflicts: Conflicts
+    seconds: float
+    params: Mapping[str, int]
+    cases: tuple[Case, ...] = ()
+    was: Formula | None = None
+    what: str | None = None
+    members: tuple[ModularMapping, ...] = ()
+
+    @property
+    def size(self) -> Formula:
+        """Cells after folding."""
+        return self.mapping.size
+
+    @property
+    def original_size(self) -> Formula:
+        """Cells that the fold replaces: those of the box that the array spans."""
+        return self.conflicts.original_size if self.was is None else self.was
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the size equals the lower bound: no mapping whatsoever is smaller.
+
+        For all of the context, or at the parameter values of the request.
+        """
+        return self.lower_bound.is_reached(self.mapping, self.params if self.is_sized else {})
+
+    @property
+    def limits(self) -> str:
+        """The only sizes at which the mapping holds, in words; nothing if it holds for all of the context."""
+        return self.mapping.where if isinstance(self.mapping, TableMapping) else ""
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether there are fewer cells than before."""
+        if isinstance(self.mapping, TableMapping):
+            return self.size.at({}) < self.original_size.at(self.mapping.params)
+        return self.size != self.original_size
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether the request fixed every parameter, so that numbers can be shown."""
+        return set(parameter_names(self.conflicts.context)) <= set(self.params)
+
+    @property
+    def remark(self) -> str:
+        """What the fold is worth, in words."""
+        proved = "proved minimal" if self.is_optimal else "proved"
+        cells = "1 cell" if str(self.size) == "1" else f"{self.size} cells"
+        return ", ".join(filter(None, (f"{cells} {self._instead}", proved, self.limits)))
+
+    @property
+    def _instead(self) -> str:
+        """What the cells replace, in words."""
+        return f"instead of {self.original_size}" if self.what is None else f"for {self.what}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(_TITLES, [_row(self)])
+
+    def __str__(self) -> str:
+        minimal = " (minimal)" if self.is_optimal else ""
+        limits = f" {self.limits}" if self.limits else ""
+        return f"{self.mapping}: {self.size} cells{minimal} {self._instead}{limits}"
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """The folded arrays of a problem, and why the others were kept.
+
+    footprint  of all arrays together, where that was asked for
+    """
+
+    problem: Problem
+    arrays: tuple[FoldedArray, ...]
+    kept: Mapping[str, str]
+    params: Mapping[str, int]
+    live_in: frozenset[str] = frozenset()
+    footprint: Footprint | None = None
+
+    def to_c(
+        self,
+        *,
+        loops: Literal["keep", "generate"] | None = None,
+        style: Style = "fast",
+        slack: int = STRIP,
+    ) -> str:
+        """The C file with this region folded.
+
+        loops  "keep" leaves them as written, "generate" writes them anew; without a choice they are kept
+               where the order is the one as written and nothing is gained by new ones
+        style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
+        slack  cells that an array may have more than its mapping so that innermost loops vectorise
+        """
+        return write_c([self.region(loops, style, slack)]).decode("utf-8", "surrogateescape")
+
+    def region(
+        self,
+        loops: Literal["keep", "generate"] | None = None,
+        style: Style = "fast",
+        slack: int = STRIP,
+        *,
+        is_off_stack: bool = False,
+    ) -> FoldedRegion:
+        """The region to write: the arrays that really shrink, with a remark on each.
+
+        is_off_stack  all arrays of the function are allocated, also those that are not folded
+        """
+        program = self.problem
+        if not isinstance(program, Program):
+            raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
+        placed = {name for block in self._blocks for name in block.offsets}
+        shrinking = [
+            array
+            for array in self.arrays
+            if is_off_stack
+            or array.shrinks
+            or array.was is not None
+            or array.name in program.origins
+            or array.name in placed
+        ]
+        forms = {array.name: Lowered(array.mapping) for array in shrinking}
+        if style == "fast" and loops != "keep" and program.source is not None and shrinking:
+            conflicts = {array.name: array.conflicts for array in shrinking}
+            order = CodeOrder.of(program, program.source)
+            # In a block there is room for the cells of the mapping, and for no more.
+            slack = 0 if self._blocks else slack
+            forms = lower(program, order, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
+        folds = tuple(
+            StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
+            for array, form in ((array, forms[array.name]) for array in shrinking)
+        )
+        kept = tuple(self._unfolded(program)) if is_off_stack else ()
+        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks, is_off_stack)
+
+    def _unfolded(self, program: Program) -> Iterator[StorageFold]:
+        """Storage for the arrays of the function itself that are not folded, as large as they are."""
+        moved = {array.name for array in self.arrays} | set(program.origins.values()) | set(program.replaced)
+        for name, variable in program.source.variables.items() if program.source else ():
+            if variable.is_array and variable.storage == "local" and name not in moved:
+                array = program.array(name)
+                box = extents(array.cells.intersect_params(program.context), program.context)
+                mapping = ModularMapping.identity(name, array.dimensions, box)
+                yield StorageFold(mapping, self.kept.get(name, "not folded"))
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> None:
+        """Run a folded Python kernel on NumPy arrays, in place; compiled at the first call."""
+        self._compiled(*arguments, **keywords)
+
+    @cached_property
+    def _compiled(self) -> CompiledKernel:
+        program = self.problem
+        if not isinstance(program, Program) or program.signature is None or program.source is None:
+            raise InputError(
+                f"{program.name} is no Python kernel, so it cannot be called",
+                hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
+            )
+        region = self.region(is_off_stack=True)
+        widths = {name: max(1, one.element.bits // 8) for name, one in program.source.variables.items()}
+        fixed: dict[str, int] = {}
+        for array in self.arrays:
+            if isinstance(array.mapping, TableMapping):
+                fixed.update(array.mapping.params)
+        return CompiledKernel.of(
+            program.signature,
+            write_c([region]).decode("utf-8", "surrogateescape"),
+            program.context,
+            fixed=fixed,
+            memory=[(fold.mapping.size, widths[fold.mapping.array]) for fold in region.folds],
+            is_parallel=bool(program.parallel),
+        )
+
+    @property
+    def _blocks(self) -> tuple[Block, ...]:
+        return () if self.footprint is None else self.footprint.blocks
+
+    def __getitem__(self, name: str) -> FoldedArray:
+        for array in self.arrays:
+            if array.name == name:
+                return array
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[FoldedArray]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.arrays)) or "nothing to fold"
+
+    def __repr__(self) -> str:
+        return f"<fold of {self.problem.name}: {'; '.join(map(str, self.arrays)) or 'nothing to fold'}>"
+
+    def _repr_html_(self) -> str:
+        kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
+        nothing = [] if self.arrays else ["There is no temporary array to fold."]
+        return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept])
+
+
+_TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")
+
+
+def _row(array: FoldedArray) -> list[str]:
+    """A line of the table of a notebook."""
+    params: Mapping[str, int] = array.params if array.is_sized else {}
+
+    def shown(size: Formula) -> str:
+        return f"`{size}` = {size.at(params)}" if params and not size.is_constant else f"`{size}`"
+
+    bound = array.lower_bound.formula
+    verdict = ", ".join(filter(None, ("proved", "minimal" * array.is_optimal, array.limits)))
+    replaces = shown(array.original_size) if array.what is None else array.what
+    lower = "unknown" if bound is None else shown(bound)
+    return [f"`{array.name}`", f"`{array.mapping}`", shown(array.size), replaces, lower, verdict]
