@@ -698,6 +698,14 @@ def test_sanitizers_accept_a_correct_program() -> None:
     check(SQUARE, "keep", sanitize=True)
 
 
+def test_names_of_the_driver_are_not_those_of_arrays() -> None:
+    names = ("k", "state", "random", "allocate", "result", "count_tmp")
+    for name in names:
+        code = SQUARE.replace("in[", f"{name}[").replace("out", "copy").encode()
+        (result,), text = folded(code, None)
+        assert run_both(result, text, params={"N": 5}).is_equal
+
+
 def test_memory_stays_where_it_was() -> None:
     """An array on the stack becomes a smaller one there; one that was allocated, or that a jump may cross, is
     allocated."""

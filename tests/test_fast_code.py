@@ -430,3 +430,28 @@ def test_styles_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert ("#pragma scop" in target.read_text()) == has_pragma
     with pytest.raises(InputError):
         read_c("fast.c", (tmp_path / "fast.c").read_bytes())
+
+
+def test_slack_makes_nothing_larger_than_it_was() -> None:
+    """Two stencils in space, one after the other: the first one's array hardly shrinks."""
+    code = """\
+void f(int N, const double in[restrict N][N][N], double out[restrict N][N][N])
+{
+  double b[N][N][N];
+#pragma scop
+  for (int i = 1; i < N - 1; i++)
+    for (int j = 1; j < N - 1; j++)
+      for (int k = 1; k < N - 1; k++)
+        b[i][j][k] = in[i][j][k] + in[i - 1][j][k] + in[i][j - 1][k] + in[i][j][k - 1];
+  for (int i = 2; i < N - 1; i++)
+    for (int j = 2; j < N - 1; j++)
+      for (int k = 2; k < N - 1; k++)
+        out[i][j][k] = b[i][j][k] + b[i - 1][j][k] + b[i][j - 1][k] + b[i][j][k - 1];
+#pragma endscop
+}
+"""
+    (program,) = read_c("stencils.c", code.encode())
+    result = fold(program)
+    (array,) = result.region().folds
+    assert isinstance(array.mapping, Mapping)
+    assert array.mapping.size.at({"N": 200}) <= 200**3

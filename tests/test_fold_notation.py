@@ -116,6 +116,11 @@ def test_several_arrays_and_forms_together() -> None:
             40,
             "a fold keeps a positive whole number of steps, not 0",
         ),
+        (
+            "TimeFunction(name='blurx', shape=(3, 10))",
+            34,
+            "what shape does to the steps of a TimeFunction is not known",
+        ),
         ("sch.rolling_buffer(blurx, 0)", 5, "rolling_buffer does not say how much is kept"),
         ("blurx.ring_buffer(2)", 7, "ring_buffer copies a Func for steps of a loop"),
         ("blurx[]", 6, "expected a subscript"),

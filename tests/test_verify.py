@@ -196,3 +196,50 @@ def test_linear_proofs_are_never_wrong(ends: list[int], row: list[str], modulus:
         apart = points(conflicts.differences.intersect_params(fix_parameters(size)))
         moves = [sum(e.at(size) * d for e, d in zip(mapping.matrix[0], step, strict=True)) for step in apart]
         assert all(move % mapping.moduli[0].at(size) for move in moves)
+
+
+# ---------------------------------------------------------------- cells that are written anew
+
+ANEW = """\
+domain   = "{ W[i] : 0 <= i <= 2; R[i] : 0 <= i <= 2 }"
+write    = "{ W[0] -> A[0]; W[1] -> A[1]; W[2] -> A[0] }"
+read     = "{ R[0] -> A[0]; R[1] -> A[1]; R[2] -> A[0] }"
+schedule = "{ W[i] -> [i, 0]; R[i] -> [i, 1] }"
+"""
+
+
+def test_a_story_without_a_loss_says_so() -> None:
+    """A lifetime counts from the first write to the last read, also where a cell is written again."""
+    problem = read_problem("anew.toml", ANEW)
+    analysis = Analysis.of(problem)
+    conflicts = analysis.conflicts("A")
+    assert any("written anew" in note for note in conflicts.notes)
+    (mapping,) = read_mappings("A[i0] -> [0]", problem)
+    verdict = verify(conflicts, mapping)
+    assert isinstance(verdict, Counterexample)
+    assert analysis.liveness is not None
+    clobber = find_clobber(analysis.liveness, verdict)
+    assert clobber is not None
+    assert (clobber.writer, clobber.overwriter, clobber.rewriter, clobber.reader) == (
+        *("W[0]", "W[1]"),
+        *("W[2]", "R[2]"),
+    )
+    assert "No value is lost" in str(clobber)
+
+
+def test_a_loss_is_told_before_an_overlap() -> None:
+    """Here R[1] reads what W[1] overwrites; that W[2] writes it again does not matter."""
+    problem = read_problem("lost.toml", ANEW.replace("R[1] -> A[1]", "R[1] -> A[1]; R[1] -> A[0]"))
+    analysis = Analysis.of(problem)
+    (mapping,) = read_mappings("A[i0] -> [0]", problem)
+    verdict = verify(analysis.conflicts("A"), mapping)
+    assert isinstance(verdict, Counterexample)
+    assert analysis.liveness is not None
+    clobber = find_clobber(analysis.liveness, verdict)
+    assert clobber is not None
+    assert (clobber.overwriter, clobber.reader, clobber.rewriter) == ("W[1]", "R[1]", None)
+
+
+def test_updates_are_no_new_lives() -> None:
+    text = ANEW.replace("R[2] -> A[0]", "R[2] -> A[0]; W[2] -> A[0]")
+    assert not Analysis.of(read_problem("updated.toml", text)).conflicts("A").notes

@@ -45,9 +45,7 @@ PowerOfTwo = Annotated[
     bool, typer.Option("--power-of-two", help="Round constant moduli up to powers of two.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and what -o - asks for.")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no result, only errors and JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done, and when.")]
 
 

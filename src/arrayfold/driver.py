@@ -88,7 +88,7 @@ def driver_text(
         if variable.is_array:
             setup += _array(variable, _outermost(variable, program, sizes), is_global=False)
             dump += [_dump(variable)] if variable not in unneeded else []
-            dump.append(f"free(arrayfold_{variable.name});")
+            dump.append(f"free(arrayfold_array_{variable.name});")
     for variable in _globals(source):
         if variable.is_array:
             if None in variable.extents:
@@ -158,23 +158,25 @@ def _array(variable: Variable, outermost: int | None, *, is_global: bool) -> lis
     ]
     brackets = "".join(f"[{text}]" for text in texts)
     value = "arrayfold_random()" if variable.element.kind == "floating" else "(4 * arrayfold_random())"
-    lines = [f"size_t arrayfold_count_{name} = sizeof({element}{brackets}) / sizeof({element});"]
+    lines = [f"size_t arrayfold_count_of_{name} = sizeof({element}{brackets}) / sizeof({element});"]
     if is_global:
-        lines.append(f"{element} *arrayfold_{name} = ({element} *){name};")
+        lines.append(f"{element} *arrayfold_array_{name} = ({element} *){name};")
     else:
-        lines.append(f"{element} *arrayfold_{name} = arrayfold_allocate(sizeof({element}{brackets}));")
+        lines.append(f"{element} *arrayfold_array_{name} = arrayfold_allocate(sizeof({element}{brackets}));")
     lines += [
-        f"for (size_t arrayfold_k = 0; arrayfold_k < arrayfold_count_{name}; arrayfold_k++)",
-        f"  arrayfold_{name}[arrayfold_k] = ({element}){value};",
+        f"for (size_t arrayfold_k = 0; arrayfold_k < arrayfold_count_of_{name}; arrayfold_k++)",
+        f"  arrayfold_array_{name}[arrayfold_k] = ({element}){value};",
     ]
     if not is_global:
-        lines.append(f"void *{name} = arrayfold_{name};")
+        lines.append(f"void *{name} = arrayfold_array_{name};")
     return lines
 
 
 def _dump(variable: Variable) -> str:
     name = variable.name
-    return f"fwrite(arrayfold_{name}, sizeof *arrayfold_{name}, arrayfold_count_{name}, stdout);"
+    return (
+        f"fwrite(arrayfold_array_{name}, sizeof *arrayfold_array_{name}, arrayfold_count_of_{name}, stdout);"
+    )
 
 
 def _print(extent: Expression) -> str:

@@ -22,6 +22,17 @@ from arrayfold.formula_text import read_formula
 from arrayfold.program import Array, Problem, find_array
 
 _WORDS = re.compile(r"\b(fold_storage|TimeFunction|resize_dim|rolling_buffer|ring_buffer)\s*\(")
+_DEVITO = (
+    "name",
+    "grid",
+    "time_order",
+    "space_order",
+    "save",
+    "dtype",
+    "staggered",
+    "initializer",
+    "allocator",
+)
 _HALIDE = ("dim", "extent", "fold_forward")
 _EXO = ("proc", "buf_cursor", "dim_idx", "size", "offset", "fold")
 _TRUE = ("true", "True")
@@ -105,6 +116,12 @@ def _devito(
 ) -> Fold:
     """`TimeFunction(name='u', time_order=2)` keeps three steps, `save=Buffer(2)` two, `save=nt` all."""
     bound = _bound(part, start, "TimeFunction", arguments, (), needed=0)
+    for name, argument in bound.items():
+        if name not in _DEVITO:
+            hint = "State the number of steps as save=Buffer(3) or time_order=2."
+            raise argument.error(
+                f"what {name} does to the steps of a TimeFunction is not known here", 0, hint
+            )
     if "name" in bound:
         array = _array(_unquoted(bound["name"]), problem)
     elif variable is not None:

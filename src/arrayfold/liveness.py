@@ -15,7 +15,16 @@ from typing import Literal, TypeAlias, get_args
 import islpy as isl
 
 from arrayfold._budget import Budget
-from arrayfold._isl import coalesced, coalesced_if_few, first_images, last_images, origin, sets_of
+from arrayfold._isl import (
+    coalesced,
+    coalesced_if_few,
+    first_images,
+    fix_parameters,
+    large_parameters,
+    last_images,
+    origin,
+    sets_of,
+)
 from arrayfold.any_order import checked_tiles
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import undefined_reads
@@ -27,6 +36,12 @@ Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
 
 _SECONDS_FOR_FRONTS = 1.0
+
+
+_WRITTEN_ANEW = (
+    "cells are written anew, and a lifetime counts from the first write to the last read; --mode reallocate, "
+    "which looks at single values, may need fewer cells"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +113,33 @@ class Liveness:
         order = self.order.among(accesses.events)
         live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
+        notes = self.order.notes
+        if self._writes_anew(array, accesses, order):
+            notes = (*notes, _WRITTEN_ANEW)
         return conflicts_from_pairs(
             array,
             self.program.context,
             accesses.cells,
             pairs,
             self._moments(accesses, live, pairs) if with_moments else None,
-            self.order.notes,
+            notes,
             moments_suffice=self.order.is_total,
             program=self.program,
         )
+
+    def _writes_anew(self, array: Array, accesses: Accesses, order: Order) -> bool:
+        """Whether cells get, also at large sizes, a value that has nothing to do with the one before.
+
+        An instance that reads the cell it writes continues its life; another one could have begun a new one.
+        """
+        if accesses.writes.is_single_valued():
+            return False
+        writes, reads = (self.program.accesses(writes=kind, array=array.name) for kind in (True, False))
+        updates = writes.intersect(reads).reverse().apply_range(order.write_times)
+        before = order.before if order.exclusive is None else order.before.subtract(order.exclusive)
+        pairs = accesses.writes.range_product(accesses.writes).intersect_range(before.wrap())
+        anew = pairs.range_factor_range().subtract(updates.extract_map(accesses.writes.get_space()))
+        return not anew.params().is_disjoint(fix_parameters(large_parameters(self.program.context)))
 
     def _moments(self, accesses: Accesses, live: isl.Map, some_pairs: isl.Map) -> isl.Map | None:
         """{ [s, t] -> A[x] }: cells that all conflict with each other.

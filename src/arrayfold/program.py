@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -147,6 +147,11 @@ class Program:
     replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
     signature: Signature | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"<program {self.name}: {_listed('statement', self.statements)}, {_listed('array', self.arrays)}>"
+        )
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters, in the order of the input."""
@@ -235,6 +240,9 @@ class ConflictProblem:
     pairs: Mapping[str, isl.Map]
     differences: Mapping[str, isl.Set]
 
+    def __repr__(self) -> str:
+        return f"<conflicts {self.name}: {_listed('array', self.arrays)}>"
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters, in the order of the input."""
@@ -262,6 +270,11 @@ class ConflictProblem:
 
 
 Problem: TypeAlias = Program | ConflictProblem
+
+
+def _listed(what: str, items: Sequence[Statement] | Sequence[Array]) -> str:
+    names = ", ".join(item.name for item in items)
+    return f"{what}{'s' * (len(items) != 1)} {names}" if items else f"no {what}"
 
 
 def find_array(arrays: tuple[Array, ...], name: str) -> Array:

@@ -16,7 +16,9 @@ from arrayfold.verify import Counterexample
 class Clobber:
     """An instance writes one cell, another one overwrites its address, a third one still needs the value.
 
-    writer is None for a value from before the program, reader is None for one needed after it.
+    writer is None for a value from before the program, reader is None for one needed after it. A rewriter
+    writes the cell again before it is read: then no value is lost, but lifetimes overlap all the same, as
+    they count from the first write to the last read.
     """
 
     cell: str
@@ -25,6 +27,7 @@ class Clobber:
     overwriter: str
     reader: str | None
     may: bool
+    rewriter: str | None = None
 
     def __str__(self) -> str:
         source = (
@@ -32,6 +35,13 @@ class Clobber:
         )
         use = f"{self.reader} reads {self.cell}" if self.reader else f"{self.cell} is needed afterwards"
         may = "may overwrite" if self.may else "overwrites"
+        if self.rewriter is not None:
+            return (
+                f"{source}; {self.overwriter} {may} it by writing {self.by_cell}; "
+                f"{self.rewriter} writes {self.cell} again; then {use}. No value is lost here, but a "
+                "lifetime counts from the first write to the last read; "
+                "fold --mode reallocate looks at single values"
+            )
         return f"{source}; {self.overwriter} {may} it by writing {self.by_cell}; then {use}"
 
 
@@ -39,7 +49,12 @@ def find_clobber(liveness: Liveness, counterexample: Counterexample) -> Clobber 
     """The instances behind a counterexample; None if both values are dead and only their writes meet."""
     story = _Story(liveness, counterexample.array, counterexample.params)
     first, second = counterexample.cells
-    return story.clobber(first, second) or story.clobber(second, first)
+    tellings = (
+        story.clobber(kept, written, is_lost=is_lost)
+        for is_lost in (True, False)
+        for kept, written in ((first, second), (second, first))
+    )
+    return next(filter(None, tellings), None)
 
 
 class _Story:
@@ -55,21 +70,32 @@ class _Story:
             accesses.live_in.intersect_params(here),
             accesses.live_out.intersect_params(here),
         )
-        self.not_after = liveness.order.among(self.accesses.events).not_after().intersect_params(here)
+        order = liveness.order.among(self.accesses.events)
+        self.not_after = order.not_after().intersect_params(here)
+        self.before = order.before.intersect_params(here)
 
-    def clobber(self, kept: tuple[int, ...], written: tuple[int, ...]) -> Clobber | None:
-        """The earliest write of `written` that may hit `kept` while that is needed."""
+    def clobber(self, kept: tuple[int, ...], written: tuple[int, ...], *, is_lost: bool) -> Clobber | None:
+        """The earliest write of `written` that may hit `kept` while that is needed.
+
+        is_lost  only if `kept` is not surely written again before it is read
+        """
         x, y = self._cell(kept), self._cell(written)
         writes_x, reads_x = x.apply(self.accesses.writes), x.apply(self.accesses.reads)
         hits = y.apply(self.accesses.writes)
         if x.intersect(self.accesses.live_in).is_empty():
             hits = hits.intersect(writes_x.apply(self.not_after))
-        if x.intersect(self.accesses.live_out).is_empty():
-            hits = hits.intersect(reads_x.apply(self.not_after.reverse()))
+        again = self.before.intersect_range(writes_x)
+        reading = self.not_after.intersect_domain(hits).intersect_range(reads_x)
+        if is_lost:
+            reading = reading.subtract(again.apply_range(self.before))
+        needed = reading.domain()
+        if not x.intersect(self.accesses.live_out).is_empty():
+            needed = needed.union(hits.subtract(again.domain()) if is_lost else hits)
+        hits = hits.intersect(needed)
         if hits.is_empty():
             return None
         hit = _earliest(hits)
-        reader = _earliest(reads_x.intersect(hit.apply(self.not_after)))
+        reader = _earliest(hit.apply(reading))
         before = writes_x.intersect(hit.apply(self.not_after.reverse()))
         if not reader.is_empty():
             before = before.intersect(reader.apply(self.not_after.reverse()))
@@ -82,7 +108,15 @@ class _Story:
             overwriter=overwriter,
             reader=self._instance(reader, x, writes=False),
             may=not self.liveness.order.is_total,
+            rewriter=None if is_lost else self._instance(self._again(hit, reader, again), x, writes=True),
         )
+
+    def _again(self, hit: isl.Set, reader: isl.Set, again: isl.Map) -> isl.Set:
+        """{ [t] }: the last write of a cell after another one has hit it, before it is read."""
+        writes = hit.apply(again)
+        if not reader.is_empty():
+            writes = writes.intersect(reader.apply(self.before.reverse()))
+        return _latest(writes)
 
     def _cell(self, values: tuple[int, ...]) -> isl.Set:
         text = f"{{ {self.name}[{', '.join(map(str, values))}] }}"

@@ -19,7 +19,7 @@ import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector
-from arrayfold._isl import coordinate, maps_by_domain
+from arrayfold._isl import coordinate, large_parameters, maps_by_domain
 from arrayfold.codegen.address import Row, lay_out, wraps
 from arrayfold.codegen.code_order import CodeOrder, next_iteration
 from arrayfold.codegen.independence import Independence
@@ -40,15 +40,15 @@ _MOST_RELAXED = 3
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """A mapping for code, and how many cells more than the smallest it has."""
+    """A mapping for code, and how many cells more than the smallest it has; None for none."""
 
     mapping: FoldMapping
-    slack: int = 0
+    slack: Formula | None = None
 
     @property
     def remark(self) -> str:
         """What was traded, in words."""
-        return f"; {self.slack} more so that loops vectorise" if self.slack else ""
+        return f"; {self.slack} more so that loops vectorise" if self.slack is not None else ""
 
 
 def lower(
@@ -269,10 +269,11 @@ def _add_slack(
         candidates: dict[str, Lowered] = {}
         for name, one in lowered.items():
             steps = [step for item in statements for step in loops.moves[item].get(name, ())]
-            cells = conflicts[name].cells
-            relaxed = _relaxed(one.mapping, steps, slack, cells) if steps and not one.slack else None
+            if not steps or one.slack is not None:
+                continue
+            relaxed = _relaxed(one.mapping, steps, slack, conflicts[name])
             if relaxed is not None and isinstance(verify(conflicts[name], relaxed), Proof):
-                candidates[name] = Lowered(relaxed, slack)
+                candidates[name] = Lowered(relaxed, relaxed.size - one.mapping.size)
         subsets = (
             {name: candidates[name] for name in chosen}
             for count in range(1, min(len(candidates), _MOST_RELAXED) + 1)
@@ -284,19 +285,22 @@ def _add_slack(
 
 
 def _relaxed(
-    mapping: FoldMapping, steps: Sequence[Vector], slack: int, cells: isl.Set
+    mapping: FoldMapping, steps: Sequence[Vector], slack: int, conflicts: Conflicts
 ) -> StorageMapping | None:
     """The mapping with a larger modulus in the row that the innermost loop moves, if sizes grow anyway.
 
-    Where no address wraps, a larger modulus changes none.
+    Where no address wraps, a larger modulus changes none. And nothing may become larger than it was.
     """
-    if not isinstance(mapping, StorageMapping) or not wraps(mapping, cells):
+    if not isinstance(mapping, StorageMapping) or not wraps(mapping, conflicts.cells):
         return None
+    far = large_parameters(conflicts.context)
     for k, modulus in enumerate(mapping.moduli):
         moves = any(_slope(mapping.matrix[k], step) != Formula.constant(0) for step in steps)
         if moves and not modulus.is_constant:
             moduli = (*mapping.moduli[:k], modulus + slack, *mapping.moduli[k + 1 :])
-            return replace(mapping, moduli=moduli)
+            relaxed = replace(mapping, moduli=moduli)
+            is_smaller = relaxed.size.evaluate(far) < conflicts.original_size.evaluate(far)
+            return relaxed if is_smaller else None
     return None
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from arrayfold._budget import Budget
+from arrayfold._watchdog import announce
 from arrayfold.analysis import Analysis
 from arrayfold.c.source import Copy
 from arrayfold.check import Checked, check
 from arrayfold.compare import ComparedArray, compare
-from arrayfold.errors import ArrayfoldError
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.fold import DEFAULT_SECONDS, Progress, fold
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.program import Problem, Program
@@ -30,11 +31,14 @@ from arrayfold.report.page_parts import (
     kept_section,
     summary_section,
 )
-from arrayfold.report.scenes import scenes
+from arrayfold.report.scenes import no_scenes, scenes
 from arrayfold.verify import Counterexample
 
 _SHARE_FOR_METHODS = 0.5
+_SECONDS_FOR_PAGE = 120.0
 _LONGEST_TEXT = 100
+_SECONDS_FOR_PICTURES = 10.0
+_SECONDS_FOR_METHODS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +86,14 @@ class Page:
         params = item.params
         if isinstance(item, Checked) and isinstance(item.verdict, Counterexample):
             params = item.verdict.params
-        found = scenes(item.conflicts, item.mapping, self.analysis.liveness, item.lower_bound, params)
-        subjects.append(found)
-        has_steps = any(scene["steps"] is not None for scene in found["scenes"])
+        try:
+            with Budget(_SECONDS_FOR_PICTURES).limit(f"the pictures of {item.conflicts.name}"):
+                found = scenes(item.conflicts, item.mapping, self.analysis.liveness, item.lower_bound, params)
+        except (BudgetExceeded, IslFailure):
+            found = no_scenes()
         is_one = self.analysis.liveness is None or self.analysis.liveness.order.is_total
+        subjects.append({**found, "isSequential": is_one})
+        has_steps = any(scene["steps"] is not None for scene in found["scenes"])
         return Pictures(len(subjects) - 1, bool(found["scenes"]), has_steps, is_one)
 
 
@@ -113,7 +121,10 @@ def make_page(
     analysis = Analysis.of(problem, budget)
     result = fold(problem, params=params, arrays=arrays, method=method, budget=budget, progress=progress)
     compared: dict[str, ComparedArray] = {}
-    rest = budget.part(_SHARE_FOR_METHODS)
+    # The fold is there; what is left of the page must not cost it.
+    announce(_SECONDS_FOR_PAGE)
+    seconds = _SECONDS_FOR_METHODS if budget.seconds is None else _SHARE_FOR_METHODS * budget.seconds
+    rest = Budget(min(_SECONDS_FOR_METHODS, seconds))
     for array in result.arrays:
         try:
             (found,) = compare(problem, params=params, arrays=[array.name], budget=rest, progress=progress)

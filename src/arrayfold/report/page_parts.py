@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+import islpy as isl
+
 from arrayfold._isl import comfortable_parameters
 from arrayfold.check import Checked
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
 from arrayfold.folded import FoldedArray, FoldResult
+from arrayfold.formula import Formula
 from arrayfold.mapping import TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.report.code_view import changed_part, marked_code
@@ -119,8 +122,9 @@ def _glance(array: FoldedArray) -> Markup:
     bound = array.lower_bound
     entries = [("cells before", array.original_size), ("cells after", array.size)]
     if bound.formula is not None:
-        entries.append(("no mapping has fewer than", bound.formula))
-    parts = [element("div", element("dt", name), element("dd", str(size))) for name, size in entries]
+        shown = "" if bound.when is None else " (sizes below)"
+        entries.append((f"no mapping has fewer than{shown}", bound.formula))
+    parts = [element("div", element("dt", name), element("dd", _separated(size))) for name, size in entries]
     was, now = array.original_size.at(params), array.size.at(params)
     where = ", ".join(f"{name} = {value:,}" for name, value in params.items())
     sentence = f"{f'At {where}: ' if where else ''}{now:,} instead of {was:,} cells"
@@ -132,6 +136,10 @@ def _glance(array: FoldedArray) -> Markup:
     if least is not None and bound.formula is None:
         sentence += f"; no mapping has fewer than {least:,}"
     return _join([element("dl", *parts, class_="glance"), element("p", f"{sentence}."), _bar(was, now)])
+
+
+def _separated(size: Formula) -> str:
+    return f"{int(size.as_number()):,}" if size.is_constant else str(size)
 
 
 def _bar(was: int, now: int) -> Markup:
@@ -315,7 +323,9 @@ def _proof(proof: Proof, array: FoldedArray) -> list[Markup]:
         element("p", f"Shown {proof.argument}:"),
         element("ol", *steps, class_="proof"),
         element("p", foundation(proof.argument, array.mapping)),
-        element("p", "It holds for all of ", element("code", str(proof.context)), "."),
+        element("p", "It holds for all of ", element("code", str(proof.context)), ".")
+        if proof.context.dim(isl.dim_type.param)
+        else element("p", "There are no sizes that could vary."),
         element("h3", "How far from the minimum"),
         element(
             "p",

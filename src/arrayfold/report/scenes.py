@@ -41,7 +41,7 @@ def scenes(
     """
     start = _start(conflicts, mapping, params)
     if start is None:
-        return {"sliders": [], "scenes": [], "start": 0}
+        return no_scenes()
     found: list[dict[str, Any]] = []
     left = _MOST_PAIRS_IN_ALL
     for sizes in _nearby(conflicts, mapping, start):
@@ -61,6 +61,11 @@ def scenes(
         "scenes": found,
         "start": next(k for k, scene in enumerate(found) if scene["params"] == start),
     }
+
+
+def no_scenes() -> dict[str, Any]:
+    """What there is where nothing can be drawn."""
+    return {"sliders": [], "scenes": [], "start": 0}
 
 
 def _start(conflicts: Conflicts, mapping: StorageMapping, params: Mapping[str, int]) -> dict[str, int] | None:

@@ -187,6 +187,8 @@ def _check_text(item: Checked) -> Text:
         text.append(f": {item.verdict}.\n")
         if item.clobber:
             text.append(f"{item.clobber}.\n")
+    for note in item.conflicts.notes:
+        text.append(f"Note: {note}.\n")
     if item.smaller and item.smaller.mapping:
         smaller = item.smaller.mapping
         text.append(f"Smaller: {smaller} needs {_cells(smaller.size)} ({item.smaller.method}).\n")

@@ -76,6 +76,8 @@ def bound_sentence(
         f"There are {least} cells that conflict with each other{at_sizes}, and each of them needs an address "
         "of its own, whatever the mapping."
     )
+    if least == "1":
+        sentence = "There is a cell, and it needs an address."
     if bound.when is not None:
         sentence += f" (Shown for {bound.when}.)"
     if is_minimal:
@@ -106,6 +108,22 @@ def story(item: Checked) -> list[Beat]:
     end = (
         f"{clobber.reader} reads {clobber.cell}" if clobber.reader else f"{clobber.cell} is needed afterwards"
     )
+    if clobber.rewriter is not None:
+        return [
+            Beat(start, clobber.cell, "write"),
+            Beat(
+                f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address.",
+                clobber.by_cell,
+                "write",
+            ),
+            Beat(
+                f"{clobber.rewriter} writes {clobber.cell} again, and {end}. No value is lost in this story; "
+                "the mapping is refused because a lifetime counts from the first write to the last read. "
+                "fold --mode reallocate looks at single values.",
+                clobber.cell,
+                "read",
+            ),
+        ]
     return [
         Beat(start, clobber.cell, "write"),
         Beat(

@@ -177,9 +177,11 @@
         const rect = svg("rect", { x, y, width: side, height: side, rx: 3, class: "cell", "data-cell": k }, node);
         this.rects.set(k, rect);
         if (side >= 20) {
-          const size = Math.min(13, side * 0.42);
-          const number = svg("text", { x: x + side / 2, y: y + side / 2, class: "number", "font-size": size }, node);
-          number.textContent = this.scene.addresses[k].join(",");
+          const whole = this.scene.addresses[k].join(",");
+          const label = whole.length <= 5 ? whole : String(this.scene.places[k]);
+          const size = Math.min(13, side * 0.42, (1.6 * side) / label.length);
+          const middle = { x: x + side / 2, y: y + side / 2, class: "number", "font-size": size };
+          svg("text", middle, node, label);
         }
       });
     }
@@ -278,14 +280,17 @@
       let pairs = 0;
       for (let x = 0; x < scene.cells.length; x++) pairs += scene.partners(x).length;
       const sizes = Object.entries(scene.params).map(([name, value]) => `${name} = ${value}`).join(", ");
-      const where = sizes ? `At ${sizes}, counted out by this page` : "Counted out by this page";
-      let text = `${where}: ${count(scene.cells.length, "cell", "cells")}, `;
+      const place = sizes ? `At ${sizes}, counted out by this page` : "Counted out by this page";
+      let text = `${place}: ${count(scene.cells.length, "cell", "cells")}, `;
       text += `${count(pairs / 2, "pair", "pairs")} of cells in conflict, `;
       text += collisions.length
         ? `${count(collisions.length, "pair", "pairs")} of them with one address. `
         : "none of them with one address. ";
       text += `${count(scene.allocated, "address", "addresses")}`;
-      if (scene.steps && scene.isReal) text += `; at most ${count(scene.most, "cell is", "cells are")} live at one moment`;
+      if (scene.steps && scene.isReal) {
+        const where = this.raw.isSequential ? "at one moment" : "at one moment of the execution below";
+        text += `; at most ${count(scene.most, "cell is", "cells are")} live ${where}`;
+      }
       const line = this.part("counted");
       line.textContent = `${text}.`;
       line.classList.toggle("bad", collisions.length > 0);
@@ -522,7 +527,7 @@
       if (!scene.moduli) text += "The addresses come from a table, so there is no lattice to draw.";
       else if (both) text += `${both} of them are between cells of one address: the mapping is wrong.`;
       else text += "None of them is between cells of one address: the rings avoid the dots.";
-      if (reuse) text += ` Cells (${reuse.join(", ")}) apart may share an address at every size.`;
+      if (reuse && scene.cells.length > 1) text += ` Cells (${reuse.join(", ")}) apart may share an address at every size.`;
       this.caption.textContent = text;
       node.setAttribute("aria-label", text);
     }
