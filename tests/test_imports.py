@@ -23,6 +23,7 @@ FLOW = [
     "frontends",
     "closure",
     "order",
+    "short_times",
     "dataflow",
     "guards",
     "dependences",
