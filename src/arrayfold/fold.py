@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Literal
 
 from arrayfold._budget import Budget
+from arrayfold._integer import Vector
 from arrayfold._isl import fix_parameters, parameter_names, sets_of, smallest_parameters
 from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.c.source import CSource
 from arrayfold.cases import Case, find_cases
 from arrayfold.choose import Candidate, ask_all, best_of, choose
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
@@ -27,6 +28,7 @@ from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.methods import Request
 from arrayfold.program import Problem, Program
+from arrayfold.searches.whole_lines import keep_lines_whole
 from arrayfold.verify import Proof, verify
 
 Progress = Callable[[str], None]
@@ -223,6 +225,14 @@ class Analysis:
             assert not isinstance(self.problem, Program)
             return given_conflicts(self.problem, name)
 
+    @cached_property
+    def innermost_loops(self) -> InnermostLoops | None:
+        """The innermost loops of a program that came from C."""
+        program = self.problem
+        if not isinstance(program, Program) or program.source is None:
+            return None
+        return InnermostLoops.of(with_guard_reads(program), CodeOrder.of(program, program.source))
+
     def foldable(self) -> tuple[str, ...]:
         """The arrays that may be folded."""
         if self.liveness is None:
@@ -365,9 +375,8 @@ def fold_one(
         progress(f"{name}: lower bound")
         bound = find_lower_bound(conflicts, budget, params)
     progress(f"{name}: mappings")
-    program = analysis.problem
-    if favor == "speed" and method == "auto" and isinstance(program, Program) and program.source is not None:
-        best = _fastest(program, program.source, conflicts, request)
+    if favor == "speed" and method == "auto" and analysis.innermost_loops is not None:
+        best = _fastest(analysis.innermost_loops, conflicts, request)
     elif bound is None or power_of_two:
         best = choose(method, conflicts, request)
     else:
@@ -391,23 +400,34 @@ def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bo
     return lambda size: bound.is_enough(size, request.sizes, request.far)
 
 
-def _fastest(program: Program, source: CSource, conflicts: Conflicts, request: Request) -> Candidate:
-    """The candidate with the best loops among those with at most twice the cells of the smallest."""
+def _fastest(loops: InnermostLoops, conflicts: Conflicts, request: Request) -> Candidate:
+    """The candidate with the best loops among those with at most twice the cells of the smallest.
+
+    Of several with equally good loops the smallest.
+    """
+    steps = loops.steps(conflicts.name)
     candidates = list(ask_all(conflicts, request))
     smallest = best_of(candidates, conflicts, request)
     assert smallest.mapping is not None
     limit = request.rank(smallest.mapping.size * 2)
-    loops = InnermostLoops.of(with_guard_reads(program), CodeOrder.of(program, source))
     best, least = smallest, None
-    for candidate in (smallest, *candidates):
+    for candidate in (smallest, *candidates, *_whole_lines(conflicts, request, steps)):
         mapping = candidate.mapping
         if not candidate.is_proved or not isinstance(mapping, ModularMapping):
             continue
-        if request.rank(mapping.size) <= limit:
-            hinders = hindrance(mapping, loops.steps(conflicts.name), conflicts)
+        rank = request.rank(mapping.size)
+        if rank <= limit:
+            hinders = hindrance(mapping, steps, conflicts), rank
             if least is None or hinders < least:
                 best, least = candidate, hinders
     return best
+
+
+def _whole_lines(conflicts: Conflicts, request: Request, steps: Sequence[Vector]) -> Iterator[Candidate]:
+    """Mappings that leave the dimensions alone along which innermost loops walk most often."""
+    kept = [k for k, by in enumerate(steps[0]) if by] if steps else []
+    if 0 < len(kept) < conflicts.array.rank:
+        yield from keep_lines_whole(conflicts, request, kept)
 
 
 def bound_beside(
