@@ -57,6 +57,7 @@ FLOW = [
     "methods",
     "searches",
     "choose",
+    "whole_lines",
     "cases",
     "codegen",
     "fold",

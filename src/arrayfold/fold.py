@@ -28,8 +28,8 @@ from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.methods import Request
 from arrayfold.program import Problem, Program
-from arrayfold.searches.whole_lines import keep_lines_whole
 from arrayfold.verify import Proof, verify
+from arrayfold.whole_lines import keep_lines_whole
 
 Progress = Callable[[str], None]
 Favor = Literal["size", "speed"]
@@ -376,7 +376,8 @@ def fold_one(
         bound = find_lower_bound(conflicts, budget, params)
     progress(f"{name}: mappings")
     if favor == "speed" and method == "auto" and analysis.innermost_loops is not None:
-        best = _fastest(analysis.innermost_loops, conflicts, request)
+        assert bound is not None
+        best = _fastest(analysis.innermost_loops, conflicts, request, _at_the_bound(bound, request))
     elif bound is None or power_of_two:
         best = choose(method, conflicts, request)
     else:
@@ -400,13 +401,22 @@ def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bo
     return lambda size: bound.is_enough(size, request.sizes, request.far)
 
 
-def _fastest(loops: InnermostLoops, conflicts: Conflicts, request: Request) -> Candidate:
+def _fastest(
+    loops: InnermostLoops, conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool]
+) -> Candidate:
     """The candidate with the best loops among those with at most twice the cells of the smallest.
 
-    Of several with equally good loops the smallest.
+    Of several with equally good loops the smallest. One that is not in the way of loops at all, and that no
+    mapping is smaller than, ends the search.
     """
     steps = loops.steps(conflicts.name)
-    candidates = list(ask_all(conflicts, request))
+    candidates: list[Candidate] = []
+    for candidate in ask_all(conflicts, request):
+        candidates.append(candidate)
+        mapping = candidate.mapping
+        if candidate.is_proved and isinstance(mapping, ModularMapping) and is_enough(mapping.size):
+            if hindrance(mapping, steps, conflicts) == 0:
+                return candidate
     smallest = best_of(candidates, conflicts, request)
     assert smallest.mapping is not None
     limit = request.rank(smallest.mapping.size * 2)

@@ -26,7 +26,7 @@ from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
 STRIPS = (None, 64, 16)
-_SECONDS = 4.0
+_SECONDS = 20.0
 
 
 @dataclass(eq=False)

@@ -33,7 +33,7 @@ from arrayfold.verify import Proof, verify
 
 STRIP = 64
 _LARGEST_UNIT = 64
-_SECONDS = 4.0
+_SECONDS = 20.0
 _MOST_RELAXED = 3
 
 
