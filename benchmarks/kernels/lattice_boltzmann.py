@@ -1,6 +1,6 @@
 """Writes lbm-d3q19.c and lbm-d3q27.c, whose statements differ by the direction only.
 
-    python benchmarks/kernels/lattice_boltzmann.py 19 > benchmarks/kernels/lbm-d3q19.c
+python benchmarks/kernels/lattice_boltzmann.py 19 > benchmarks/kernels/lbm-d3q19.c
 """
 
 from __future__ import annotations
@@ -86,9 +86,10 @@ def source_of(direction: Direction) -> str:
 
 def along(direction: Direction) -> str:
     """The speed along a direction, as C."""
-    terms = sorted(((by, speed) for by, speed in zip(direction, _SPEEDS, strict=True) if by), reverse=True)
-    signed = "".join(f" {'+' if by > 0 else '-'} {speed}" for by, speed in sorted(terms, key=lambda x: -x[0]))
-    return signed.removeprefix(" + ").replace(" - ", "-", 1) if signed.startswith(" -") else signed[3:] or "0"
+    terms = [(by, speed) for by, speed in zip(direction, _SPEEDS, strict=True) if by]
+    signed = [f"{'+' if by > 0 else '-'} {speed}" for by, speed in sorted(terms, key=lambda term: -term[0])]
+    text = " ".join(signed).removeprefix("+ ") or "0"
+    return f"-{text[2:]}" if text.startswith("- ") else text
 
 
 def kernel(count: int) -> str:

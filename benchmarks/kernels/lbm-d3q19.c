@@ -99,18 +99,18 @@ void lbm_d3q19(int T, int N, double omega, const double in[restrict 19][N][N][N]
                         f_w[t][i][j][k] = relax(omega, 1.0 / 18, rho, w, -uy, uu);
                         f_n[t][i][j][k] = relax(omega, 1.0 / 18, rho, n, ux, uu);
                         f_s[t][i][j][k] = relax(omega, 1.0 / 18, rho, s, -ux, uu);
-                        f_eu[t][i][j][k] = relax(omega, 1.0 / 36, rho, eu, uz + uy, uu);
+                        f_eu[t][i][j][k] = relax(omega, 1.0 / 36, rho, eu, uy + uz, uu);
                         f_ed[t][i][j][k] = relax(omega, 1.0 / 36, rho, ed, uy - uz, uu);
                         f_wu[t][i][j][k] = relax(omega, 1.0 / 36, rho, wu, uz - uy, uu);
-                        f_wd[t][i][j][k] = relax(omega, 1.0 / 36, rho, wd, -uz - uy, uu);
-                        f_nu[t][i][j][k] = relax(omega, 1.0 / 36, rho, nu, uz + ux, uu);
+                        f_wd[t][i][j][k] = relax(omega, 1.0 / 36, rho, wd, -uy - uz, uu);
+                        f_nu[t][i][j][k] = relax(omega, 1.0 / 36, rho, nu, ux + uz, uu);
                         f_nd[t][i][j][k] = relax(omega, 1.0 / 36, rho, nd, ux - uz, uu);
-                        f_ne[t][i][j][k] = relax(omega, 1.0 / 36, rho, ne, uy + ux, uu);
+                        f_ne[t][i][j][k] = relax(omega, 1.0 / 36, rho, ne, ux + uy, uu);
                         f_nw[t][i][j][k] = relax(omega, 1.0 / 36, rho, nw, ux - uy, uu);
                         f_su[t][i][j][k] = relax(omega, 1.0 / 36, rho, su, uz - ux, uu);
-                        f_sd[t][i][j][k] = relax(omega, 1.0 / 36, rho, sd, -uz - ux, uu);
+                        f_sd[t][i][j][k] = relax(omega, 1.0 / 36, rho, sd, -ux - uz, uu);
                         f_se[t][i][j][k] = relax(omega, 1.0 / 36, rho, se, uy - ux, uu);
-                        f_sw[t][i][j][k] = relax(omega, 1.0 / 36, rho, sw, -uy - ux, uu);
+                        f_sw[t][i][j][k] = relax(omega, 1.0 / 36, rho, sw, -ux - uy, uu);
                     }
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)

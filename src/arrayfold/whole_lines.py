@@ -23,9 +23,7 @@ from arrayfold.verify import verify
 _METHODS = ("successive-modulo", "linear", "basis", "lattice")
 
 
-def keep_lines_whole(
-    conflicts: Conflicts, request: Request, kept: Sequence[int]
-) -> Iterator[Candidate]:
+def keep_lines_whole(conflicts: Conflicts, request: Request, kept: Sequence[int]) -> Iterator[Candidate]:
     """The mappings that several methods find for lines, each with the dimensions that are kept beside it.
 
     kept  dimensions of the array, not all of them
@@ -88,9 +86,7 @@ def _with_kept(lines: Mapping, conflicts: Conflicts, kept: Sequence[int]) -> Map
     rank = conflicts.array.rank
     others = [k for k in range(rank) if k not in kept]
     zero, one = Formula.constant(0), Formula.constant(1)
-    rows = [
-        [dict(zip(others, row, strict=True)).get(k, zero) for k in range(rank)] for row in lines.matrix
-    ]
+    rows = [[dict(zip(others, row, strict=True)).get(k, zero) for k in range(rank)] for row in lines.matrix]
     rows += [[one if k == axis else zero for k in range(rank)] for axis in kept]
     moduli = [*lines.moduli, *(conflicts.box[axis][1] for axis in kept)]
     return Mapping.of(

@@ -96,7 +96,7 @@ class Independence:
     def is_harmless(
         self, mapping: FoldMapping, dimension: int, statements: frozenset[str], length: int | None
     ) -> bool:
-        """Whether iterations would be independent as far as one array is concerned, if that were its mapping."""
+        """Whether an array would not make iterations depend on each other if that were its mapping."""
         try:
             with self._budget.limit("the independence of iterations"):
                 return self._is_harmless(mapping.array, mapping, dimension, statements, length)
