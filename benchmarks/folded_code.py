@@ -5,11 +5,11 @@
     python benchmarks/folded_code.py --processes 4 --memory 300 harris
 
 Four programs each: unfolded, folded by successive modulo (or to two time steps, where that is the
-baseline), the smallest mapping with its modulo in subscripts (naive), and the same mapping as arrayfold writes
-it. All are compiled with -O3 -march=native and run in turns, one thread. A ratio is the time of the named
-baseline divided by that of the program, so more is faster; times are medians of the runs, and the spread is
-that of the ratios of single runs. Outputs must be equal bit for bit. --scale shrinks or grows the sizes.
-Programs whose temporaries take more than 4 GiB are compiled and not run.
+baseline), the smallest mapping with its modulo in subscripts (naive), and the same mapping as arrayfold
+writes it. All are compiled with -O3 -march=native and run in turns, one thread. A ratio is the time of the
+named baseline divided by that of the program, so more is faster; times are medians of the runs, and the
+spread is that of the ratios of single runs. Outputs must be equal bit for bit. --scale shrinks or grows the
+sizes. Programs whose temporaries take more than 4 GiB are compiled and not run.
 
 lbm-d3q19 and lbm-d3q27 are measured only when they are named: folding and measuring them takes minutes.
 """

@@ -414,8 +414,9 @@ def _fastest(
     for candidate in ask_all(conflicts, request):
         candidates.append(candidate)
         mapping = candidate.mapping
-        is_minimal = candidate.is_proved and isinstance(mapping, ModularMapping) and is_enough(mapping.size)
-        if is_minimal and hindrance(mapping, steps, conflicts) == 0:
+        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
+            continue
+        if is_enough(mapping.size) and hindrance(mapping, steps, conflicts) == 0:
             return candidate
     smallest = best_of(candidates, conflicts, request)
     assert smallest.mapping is not None

@@ -126,15 +126,26 @@ def _fixed_length(times: isl.Set, dimension: int) -> int | None:
     names = [f"t{k}" for k in range(dimension)]
     same = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : a <= b }}")
     # One piece that is long makes the loop long; there are far fewer pieces than pairs of them.
-    for part in (*map(isl.Set.from_basic_set, outer.get_basic_sets()), outer):
-        most = same.intersect_domain(part).intersect_range(part).deltas().dim_max_val(dimension)
-        if not most.is_int() or most.to_python() >= _MOST_COPIES:
-            return None
+    pieces = map(isl.Set.from_basic_set, outer.get_basic_sets())
+    if any(_farthest(same, piece, dimension) is None for piece in pieces):
+        return None
+    most = _farthest(same, outer, dimension)
+    if most is None:
+        return None
     # Wherever the loop starts, its last value must be as far away.
     end = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, f'a + {most}'])}] }}")
     after = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : b > a }}")
     starts = outer.subtract(outer.apply(after))
-    return most.to_python() + 1 if starts.apply(end).is_subset(outer) else None
+    return most + 1 if starts.apply(end).is_subset(outer) else None
+
+
+def _farthest(same: isl.Map, outer: isl.Set, dimension: int) -> int | None:
+    """How far apart two iterations of a loop are at most, if that is a small number.
+
+    same  { [t, a] -> [t, b] }  iterations of one execution of the loop
+    """
+    most = same.intersect_domain(outer).intersect_range(outer).deltas().dim_max_val(dimension)
+    return most.to_python() if most.is_int() and most.to_python() < _MOST_COPIES else None
 
 
 def _is_condition(statement: StatementSource) -> bool:
