@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from arrayfold._budget import Budget
 from arrayfold._isl import sets_of, smallest_parameters
+from arrayfold.codegen.code_order import CodeOrder
+from arrayfold.codegen.lowering import InnermostLoops
 from arrayfold.conflicts import Conflicts
+from arrayfold.guards import with_guard_reads
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.program import Problem, Program
 
@@ -35,6 +39,14 @@ class Analysis:
                 return self.liveness.conflicts(name, construction)
             assert not isinstance(self.problem, Program)
             return given_conflicts(self.problem, name)
+
+    @cached_property
+    def innermost_loops(self) -> InnermostLoops | None:
+        """The innermost loops of a program that came from C."""
+        program = self.problem
+        if not isinstance(program, Program) or program.source is None:
+            return None
+        return InnermostLoops.of(with_guard_reads(program), CodeOrder.of(program, program.source))
 
     def foldable(self) -> tuple[str, ...]:
         """The arrays that may be folded."""

@@ -24,6 +24,7 @@ from arrayfold._isl import (
     fix_parameters,
     large_parameters,
     last_images,
+    parameter_names,
     visit_points,
 )
 from arrayfold._watchdog import isolated
@@ -196,6 +197,9 @@ def _symbolic(moments: isl.Map, context: isl.Set, counted: str) -> LowerBound:
 
 def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ...]) -> isl.Set:
     """The part of a parameter set on which a formula is shown not to exceed the maximum of others."""
+    known = _fixed_parameters(where)
+    formula = formula.replace_names(known)
+    formulas = tuple(other.replace_names(known) for other in formulas)
     if formula in formulas:
         return where
     if formula.is_affine and all(other.is_affine for other in formulas):
@@ -207,6 +211,15 @@ def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ..
         if formula.evaluate(params) <= max(other.evaluate(params) for other in formulas):
             shown = shown.union(fix_parameters(params))
     return shown
+
+
+def _fixed_parameters(where: isl.Set) -> dict[str, Formula]:
+    """The parameters that are one number in all of a set, with it."""
+    values = {
+        name: where.plain_get_val_if_fixed(isl.dim_type.param, k)
+        for k, name in enumerate(parameter_names(where))
+    }
+    return {name: Formula.constant(int(str(value))) for name, value in values.items() if value.is_int()}
 
 
 def _formula_at(

@@ -10,6 +10,7 @@ import islpy as isl
 from arrayfold._isl import coalesced, first_images, maps_of
 from arrayfold.order import Order, sweep
 from arrayfold.program import Program
+from arrayfold.short_times import with_short_times
 
 _END = "after_the_program"
 
@@ -87,7 +88,10 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
 
 
 def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
-    """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value."""
+    """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value.
+
+    Those of the context; there may be others outside.
+    """
     found = isl.UnionMap.empty(program.context.get_space())
     # Array by array: most pairs of statements have none in common.
     for array in program.arrays:
@@ -96,12 +100,36 @@ def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
         read_times = order.read_times.intersect_domain(reads.domain())
         write_times = order.write_times.intersect_domain(writes.domain())
         if order.is_total and order.exclusive is None:
+            if _all_after_first_writes(program.context, reads, writes, read_times, write_times):
+                continue
             defined = _after_first_writes(reads, writes, read_times, write_times, order.before)
         else:
             after = _ever(order, order.before).reverse()
             defined = _across(read_times, after, write_times).apply_range(writes)
         found = found.union(reads.subtract(defined))
     return coalesced(found)
+
+
+def _all_after_first_writes(
+    context: isl.Set,
+    reads: isl.UnionMap,
+    writes: isl.UnionMap,
+    read_times: isl.UnionMap,
+    write_times: isl.UnionMap,
+) -> bool:
+    """Whether every read in the context comes after the first write of its cell, for a total order.
+
+    Cells and times are enough for that, and are fewer pieces than instances.
+    """
+    written, read = (
+        maps_of(cells.reverse().apply_range(times).intersect_params(context))
+        for cells, times in ((writes, write_times), (reads, read_times))
+    )
+    if len(written) != 1 or len(read) != 1:
+        return False
+    first, later = with_short_times(coalesced(written[0]), coalesced(read[0]))
+    after = first_images(first).apply_range(isl.Map.lex_lt(first.get_space().range()))
+    return bool(later.is_subset(after))
 
 
 def _after_first_writes(

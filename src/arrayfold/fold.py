@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from arrayfold._budget import Budget
+from arrayfold._integer import Vector
 from arrayfold._isl import fix_parameters
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.c.source import CSource
 from arrayfold.cases import Case, find_cases
 from arrayfold.choose import Candidate, ask_all, best_of, choose
-from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import InnermostLoops, hindrance
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
-from arrayfold.guards import with_guard_reads
 from arrayfold.kernel import Kernel, as_problem
 from arrayfold.mapping import FoldMapping, StorageMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.methods import Request
-from arrayfold.program import Problem, Program
+from arrayfold.program import Problem
 from arrayfold.verify import Proof, verify
+from arrayfold.whole_lines import keep_lines_whole
 
 Progress = Callable[[str], None]
 Favor = Literal["size", "speed"]
@@ -136,9 +135,9 @@ def fold_one(
         progress(f"{name}: lower bound")
         bound = find_lower_bound(conflicts, budget, params)
     progress(f"{name}: mappings")
-    program = analysis.problem
-    if favor == "speed" and method == "auto" and isinstance(program, Program) and program.source is not None:
-        best = _fastest(program, program.source, conflicts, request)
+    if favor == "speed" and method == "auto" and analysis.innermost_loops is not None:
+        assert bound is not None
+        best = _fastest(analysis.innermost_loops, conflicts, request, _at_the_bound(bound, request))
     elif bound is None or power_of_two:
         best = choose(method, conflicts, request)
     else:
@@ -162,23 +161,44 @@ def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bo
     return lambda size: bound.is_enough(size, request.sizes, request.far)
 
 
-def _fastest(program: Program, source: CSource, conflicts: Conflicts, request: Request) -> Candidate:
-    """The candidate with the best loops among those with at most twice the cells of the smallest."""
-    candidates = list(ask_all(conflicts, request))
-    smallest = best_of(candidates, conflicts, request)
-    assert smallest.mapping is not None
-    limit = request.rank(smallest.mapping.size * 2)
-    loops = InnermostLoops.of(with_guard_reads(program), CodeOrder.of(program, source))
-    best, least = smallest, None
-    for candidate in (smallest, *candidates):
+def _fastest(
+    loops: InnermostLoops, conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool]
+) -> Candidate:
+    """The candidate with the best loops among those with at most twice the cells of the smallest.
+
+    Of several with equally good loops the smallest. One that is not in the way of loops at all, and that no
+    mapping is smaller than, ends the search.
+    """
+    steps = loops.steps(conflicts.name)
+    candidates: list[Candidate] = []
+    for candidate in ask_all(conflicts, request):
+        candidates.append(candidate)
         mapping = candidate.mapping
         if not candidate.is_proved or not isinstance(mapping, ModularMapping):
             continue
-        if request.rank(mapping.size) <= limit:
-            hinders = hindrance(mapping, loops.steps(conflicts.name), conflicts)
+        if is_enough(mapping.size) and hindrance(mapping, steps, conflicts) == 0:
+            return candidate
+    smallest = best_of(candidates, conflicts, request)
+    assert smallest.mapping is not None
+    limit = request.rank(smallest.mapping.size * 2)
+    best, least = smallest, None
+    for candidate in (smallest, *candidates, *_whole_lines(conflicts, request, steps)):
+        mapping = candidate.mapping
+        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
+            continue
+        rank = request.rank(mapping.size)
+        if rank <= limit:
+            hinders = hindrance(mapping, steps, conflicts), rank
             if least is None or hinders < least:
                 best, least = candidate, hinders
     return best
+
+
+def _whole_lines(conflicts: Conflicts, request: Request, steps: Sequence[Vector]) -> Iterator[Candidate]:
+    """Mappings that leave the dimensions alone along which innermost loops walk most often."""
+    kept = [k for k, by in enumerate(steps[0]) if by] if steps else []
+    if 0 < len(kept) < conflicts.array.rank:
+        yield from keep_lines_whole(conflicts, request, kept)
 
 
 def bound_beside(

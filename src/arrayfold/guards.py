@@ -40,6 +40,8 @@ def check_guards(program: Program) -> None:
     source = program.source
     assert source is not None
     assert program.schedule is not None
+    if not any(statement.guards for statement in source.statements.values()):
+        return
     writes = program.accesses(writes=True)
     reads = {
         statement.name: [access for access in statement.accesses if not access.is_write]

@@ -31,6 +31,7 @@ from arrayfold.dataflow import undefined_reads
 from arrayfold.errors import BudgetExceeded, IslFailure, MethodNotApplicable
 from arrayfold.order import Order, fronts, order_of, sweep
 from arrayfold.program import Array, ConflictProblem, Problem, Program
+from arrayfold.short_times import with_short_times
 
 Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
@@ -111,6 +112,8 @@ class Liveness:
         if construction != "live-write" and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
         order = self.order.among(accesses.events)
+        if order.is_total:
+            accesses, order = _with_short_times(accesses, order)
         live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
         notes = self.order.notes
@@ -228,6 +231,13 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
         moments = isl.Map.from_domain_and_range(once, found.cells)
         return replace(found, moments=moments, moments_suffice=True)
     return found
+
+
+def _with_short_times(accesses: Accesses, order: Order) -> tuple[Accesses, Order]:
+    """The same events in the same total order, with fewer dimensions of time."""
+    writes, reads = with_short_times(accesses.writes, accesses.reads)
+    before = isl.Map.lex_lt(writes.get_space().range())
+    return replace(accesses, writes=writes, reads=reads), replace(order, before=before)
 
 
 # ---------------------------------------------------------------- constructions

@@ -94,7 +94,9 @@ class CodeOrder:
                 domain = domain.union(isl.UnionSet.from_set(statement.domain))
         schedule = program.schedule.intersect_domain(domain).intersect_params(program.context)
         steps = _depth(schedule)
-        whole = _one_at_a_time(schedule, runs)
+        # Without the domains it takes less to see that all times differ, and it is nearly always so.
+        is_injective = program.schedule.is_injective() or schedule.is_injective()
+        whole = schedule if is_injective else _one_at_a_time(schedule, runs)
         parallel = frozenset({*program.parallel, *range(steps + 1, _depth(whole))})
         writes = isl.UnionMap.empty(program.context.get_space())
         for array in program.arrays:
@@ -117,18 +119,33 @@ def _fixed_length(times: isl.Set, dimension: int) -> int | None:
 
     It is the number of iterations of a loop with step one.
     """
+    if times.plain_get_val_if_fixed(isl.dim_type.set, dimension).is_int():
+        return 1
     depth = times.dim(isl.dim_type.set)
     outer = times.project_out(isl.dim_type.set, dimension + 1, depth - dimension - 1)
     names = [f"t{k}" for k in range(dimension)]
     same = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : a <= b }}")
-    most = same.intersect_domain(outer).intersect_range(outer).deltas().dim_max_val(dimension)
-    if not most.is_int() or most.to_python() >= _MOST_COPIES:
+    # One piece that is long makes the loop long; there are far fewer pieces than pairs of them.
+    pieces = map(isl.Set.from_basic_set, outer.get_basic_sets())
+    if any(_farthest(same, piece, dimension) is None for piece in pieces):
+        return None
+    most = _farthest(same, outer, dimension)
+    if most is None:
         return None
     # Wherever the loop starts, its last value must be as far away.
     end = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, f'a + {most}'])}] }}")
     after = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : b > a }}")
     starts = outer.subtract(outer.apply(after))
-    return most.to_python() + 1 if starts.apply(end).is_subset(outer) else None
+    return most + 1 if starts.apply(end).is_subset(outer) else None
+
+
+def _farthest(same: isl.Map, outer: isl.Set, dimension: int) -> int | None:
+    """How far apart two iterations of a loop are at most, if that is a small number.
+
+    same  { [t, a] -> [t, b] }  iterations of one execution of the loop
+    """
+    most = same.intersect_domain(outer).intersect_range(outer).deltas().dim_max_val(dimension)
+    return most.to_python() if most.is_int() and most.to_python() < _MOST_COPIES else None
 
 
 def _is_condition(statement: StatementSource) -> bool:
@@ -140,13 +157,11 @@ def _depth(schedule: isl.UnionMap) -> int:
 
 
 def _one_at_a_time(schedule: isl.UnionMap, statements: Sequence[str]) -> isl.UnionMap:
-    """The schedule with a time of its own for each instance, as it is if that is so already.
+    """The schedule with a time of its own for each instance.
 
     schedule  { S[i] -> [t] }            instances at one time are in no order
     result    { S[i] -> [t, place, i] }  the loops inside may be parallel ones
     """
-    if schedule.is_injective():
-        return schedule
     parts = maps_of(schedule)
     most = max(part.dim(isl.dim_type.in_) for part in parts)
     found = isl.UnionMap.empty(schedule.get_space())

@@ -15,7 +15,7 @@ from typing import Literal
 import islpy as isl
 
 from arrayfold._budget import Budget
-from arrayfold._isl import maps_of
+from arrayfold._isl import coalesced, maps_by_domain, maps_of
 from arrayfold.c.source import variables_with_address
 from arrayfold.c.tree import Variable
 from arrayfold.conflicts import conflicts_from_pairs
@@ -25,8 +25,8 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
-_STRIPS = (None, 64, 16)
-_SECONDS = 4.0
+STRIPS = (None, 64, 16)
+_SECONDS = 20.0
 
 
 @dataclass(eq=False)
@@ -44,6 +44,9 @@ class Independence:
     _known: dict[tuple[int, frozenset[str]], tuple[bool, int | None]] = field(
         default_factory=dict[tuple[int, frozenset[str]], tuple[bool, "int | None"]]
     )
+    _pairs: dict[tuple[str, int, frozenset[str], int | None], list[isl.Map]] = field(
+        default_factory=dict[tuple[str, int, frozenset[str], "int | None"], list[isl.Map]]
+    )
 
     @cached_property
     def _seen(self) -> set[Variable]:
@@ -59,27 +62,46 @@ class Independence:
         return self._known[key]
 
     def _find(self, dimension: int, statements: frozenset[str]) -> tuple[bool, int | None]:
-        source = self.program.source
-        if source is None or source.impure is not None or source.may_alias is not None:
-            return False, None
-        try:
-            with self._budget.limit("the independence of iterations"):
-                for length in _STRIPS:
-                    if self._is_independent(dimension, statements, length):
-                        return True, length
-        except (ArrayfoldError, isl.Error):
-            pass
+        for length in STRIPS:
+            harmful = self.harmful(dimension, statements, length)
+            if harmful is None:
+                break
+            if not harmful:
+                return True, length
         return False, None
 
-    def _is_independent(self, dimension: int, statements: frozenset[str], length: int | None) -> bool:
-        times = self._times(statements)
-        together = _later_iterations(times, dimension, length)
-        backwards = _later_iterations(times, dimension, length, self._body_order(statements))
-        return all(
-            self._is_harmless(name, pairs)
-            for name in self._in_memory(statements)
-            for pairs in self._dangers(name, statements, together, backwards)
-        )
+    def harmful(
+        self, dimension: int, statements: frozenset[str], length: int | None, *, first_only: bool = True
+    ) -> list[str] | None:
+        """The arrays that make iterations of a loop depend on each other; None if that is not known.
+
+        first_only  one of them is enough
+        """
+        source = self.program.source
+        if source is None or source.impure is not None or source.may_alias is not None:
+            return None
+        found: list[str] = []
+        try:
+            with self._budget.limit("the independence of iterations"):
+                for name in self._in_memory(statements):
+                    mapping = self.mappings.get(name)
+                    if not self._is_harmless(name, mapping, dimension, statements, length):
+                        found.append(name)
+                        if first_only:
+                            break
+        except (ArrayfoldError, isl.Error):
+            return None
+        return found
+
+    def is_harmless(
+        self, mapping: FoldMapping, dimension: int, statements: frozenset[str], length: int | None
+    ) -> bool:
+        """Whether an array would not make iterations depend on each other if that were its mapping."""
+        try:
+            with self._budget.limit("the independence of iterations"):
+                return self._is_harmless(mapping.array, mapping, dimension, statements, length)
+        except (ArrayfoldError, isl.Error):
+            return False
 
     def _body_order(self, statements: frozenset[str]) -> Literal["<", "<="]:
         """Which places in the body a write must not have, seen from a read: before, or before or the same.
@@ -92,13 +114,6 @@ class Independence:
             if item.name in statements
         )
         return "<=" if several else "<"
-
-    def _times(self, statements: frozenset[str]) -> isl.UnionMap:
-        found = isl.UnionMap.empty(self.schedule.get_space())
-        for part in maps_of(self.schedule):
-            if part.get_tuple_name(isl.dim_type.in_) in statements:
-                found = found.union(isl.UnionMap.from_map(part))
-        return found
 
     def _in_memory(self, statements: frozenset[str]) -> Iterator[str]:
         """The arrays that statements write in memory; local scalars are registers."""
@@ -119,39 +134,63 @@ class Independence:
             if not (is_register or one_cell):
                 yield name
 
+    def _is_harmless(
+        self,
+        name: str,
+        mapping: FoldMapping | None,
+        dimension: int,
+        statements: frozenset[str],
+        length: int | None,
+    ) -> bool:
+        key = name, dimension, statements, length
+        if key not in self._pairs:
+            self._pairs[key] = list(self._dangers(name, dimension, statements, length))
+        return all(self._is_apart(name, mapping, pairs) for pairs in self._pairs[key])
+
     def _dangers(
-        self, name: str, statements: frozenset[str], together: isl.UnionMap, backwards: isl.UnionMap
-    ) -> Iterator[isl.UnionMap]:
+        self, name: str, dimension: int, statements: frozenset[str], length: int | None
+    ) -> Iterator[isl.Map]:
         """{ A[x] -> A[y] }: x in one iteration and y in a later one must not be one address."""
-        writes, reads = (self._accesses(name, statements, writes=writes) for writes in (True, False))
+        together = _later_iterations(self._depth, dimension, length)
+        backwards = _later_iterations(self._depth, dimension, length, self._body_order(statements))
+        writes, reads = (self._times_of_cells(name, statements, writes=writes) for writes in (True, False))
         for first, second, order in (
             (writes, reads, together),
             (writes, writes, together),
             (reads, writes, backwards),
         ):
-            yield order.apply_domain(first).apply_range(second)
+            pairs = first.apply_range(order).apply_range(second.reverse())
+            yield from maps_of(pairs.intersect_params(self.program.context))
 
-    def _accesses(self, name: str, statements: frozenset[str], *, writes: bool) -> isl.UnionMap:
+    @cached_property
+    def _depth(self) -> int:
+        return max(part.dim(isl.dim_type.out) for part in maps_of(self.schedule))
+
+    @cached_property
+    def _times(self) -> Mapping[str, isl.Map]:
+        return maps_by_domain(self.schedule)
+
+    def _times_of_cells(self, name: str, statements: frozenset[str], *, writes: bool) -> isl.UnionMap:
+        """{ A[x] -> [t] }: when some statements write the cells of an array, or read them."""
         found = isl.UnionMap.empty(self.schedule.get_space())
         for item in self.program.statements:
             for access in item.accesses:
                 if item.name in statements and access.array == name and access.is_write == writes:
-                    found = found.union(isl.UnionMap.from_map(access.relation))
-        return found
+                    times = access.relation.reverse().apply_range(self._times[item.name])
+                    found = found.union(isl.UnionMap.from_map(times))
+        return coalesced(found)
 
-    def _is_harmless(self, name: str, pairs: isl.UnionMap) -> bool:
-        pairs = pairs.intersect_params(self.program.context)
+    def _is_apart(self, name: str, mapping: FoldMapping | None, pairs: isl.Map) -> bool:
+        """Whether the cells of all pairs { A[x] -> A[y] } have different addresses."""
         if pairs.is_empty():
             return True
-        (relation,) = maps_of(pairs)
-        if not relation.intersect(isl.Map.identity(relation.get_space())).is_empty():
+        if not pairs.intersect(isl.Map.identity(pairs.get_space())).is_empty():
             return False
-        mapping = self.mappings.get(name)
         if mapping is None:
             return True
-        cells = relation.domain().union(relation.range())
+        cells = pairs.domain().union(pairs.range())
         array = self.program.array(name)
-        conflicts = conflicts_from_pairs(array, self.program.context, cells, relation, None)
+        conflicts = conflicts_from_pairs(array, self.program.context, cells, pairs, None)
         return isinstance(verify(conflicts, mapping), Proof)
 
 
@@ -160,13 +199,13 @@ def _is_local_scalar(variable: Variable | None) -> bool:
 
 
 def _later_iterations(
-    times: isl.UnionMap, dimension: int, length: int | None, place: Literal["<", "<="] | None = None
+    depth: int, dimension: int, length: int | None, place: Literal["<", "<="] | None = None
 ) -> isl.UnionMap:
-    """{ S[i] -> T[j] }: T runs in a later iteration of the same loop.
+    """{ [s] -> [t] }: t is in a later iteration of the same loop.
 
-    place  only where T stands before S in the body, or before it or at the same place
+    length  only if it is fewer iterations later
+    place   only where t stands before s in the body, or before it or at the same place
     """
-    depth = max(part.dim(isl.dim_type.out) for part in maps_of(times))
     first, second = ([f"{letter}{k}" for k in range(depth)] for letter in "st")
     outside = [f"{first[k]} = {second[k]}" for k in range(dimension)]
     least, most = f"{first[dimension]} < {second[dimension]}", ""
@@ -176,8 +215,7 @@ def _later_iterations(
     if place is not None:
         conditions.append(_precedes(second[dimension + 1 :], first[dimension + 1 :], place))
     where = " and ".join(conditions)
-    later = isl.UnionMap(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] : {where} }}")
-    return times.apply_range(later).apply_range(times.reverse())
+    return isl.UnionMap(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] : {where} }}")
 
 
 def _precedes(first: Sequence[str], second: Sequence[str], relation: Literal["<", "<="]) -> str:

@@ -9,7 +9,6 @@ loop depend on each other. A strip of further cells keeps them apart, and the st
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,10 +18,10 @@ import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._integer import Vector
-from arrayfold._isl import coordinate, large_parameters, maps_by_domain
+from arrayfold._isl import coalesced, coordinate, large_parameters, maps_by_domain
 from arrayfold.codegen.address import Row, lay_out, wraps
 from arrayfold.codegen.code_order import CodeOrder, next_iteration
-from arrayfold.codegen.independence import Independence
+from arrayfold.codegen.independence import STRIPS, Independence
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError
 from arrayfold.formula import Formula
@@ -34,7 +33,7 @@ from arrayfold.verify import Proof, verify
 
 STRIP = 64
 _LARGEST_UNIT = 64
-_SECONDS = 4.0
+_SECONDS = 20.0
 _MOST_RELAXED = 3
 
 
@@ -118,24 +117,25 @@ class InnermostLoops:
     def groups(self) -> Iterator[tuple[int, frozenset[str]]]:
         """Statements that are together in an innermost loop, with its dimension."""
         waiting = list(self.dimension)
+        iterations = {name: self._iterations(name) for name in waiting}
         while waiting:
             group = [waiting.pop(0)]
             for name in group:
-                near = [other for other in waiting if self._are_together(name, other)]
+                near = [
+                    other
+                    for other in waiting
+                    if self.dimension[other] == self.dimension[name]
+                    and not iterations[name].is_disjoint(iterations[other])
+                ]
                 group += near
                 waiting = [other for other in waiting if other not in near]
             yield self.dimension[group[0]], frozenset(group)
 
-    def _are_together(self, one: str, other: str) -> bool:
-        dimension = self.dimension[one]
-        if self.dimension[other] != dimension:
-            return False
-        ranges = [self.times[name].range() for name in (one, other)]
-        inner = ranges[0].dim(isl.dim_type.set) - dimension - 1
-        shared = [
-            part.reset_tuple_id().project_out(isl.dim_type.set, dimension + 1, inner) for part in ranges
-        ]
-        return not shared[0].is_disjoint(shared[1])
+    def _iterations(self, name: str) -> isl.Set:
+        """{ [t] }: the iterations of the innermost loop of a statement, without what is inside of it."""
+        times = self.times[name].range().reset_tuple_id()
+        first = self.dimension[name] + 1
+        return coalesced(times.project_out(isl.dim_type.set, first, times.dim(isl.dim_type.set) - first))
 
 
 def _last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] | None:
@@ -144,6 +144,8 @@ def _last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] |
     It is the last dimension that takes several values for fixed values of the others, and is not unrolled.
     """
     for dimension in reversed([d for d in range(times.dim(isl.dim_type.out)) if d not in unrolled]):
+        if times.plain_get_val_if_fixed(isl.dim_type.out, dimension).is_int():
+            continue
         steps = next_iteration(times, dimension).deltas()
         if not steps.is_empty():
             step = steps.sample_point()
@@ -258,30 +260,36 @@ def _add_slack(
 ) -> None:
     """Let moduli grow until the iterations of innermost loops are independent, where that helps."""
     for dimension, statements in loops.groups() if slack else ():
-
-        def is_independent(changed: Mapping[str, Lowered]) -> bool:
-            mappings = {name: one.mapping for name, one in {**lowered, **changed}.items()}
-            known = Independence(program, schedule, mappings)
-            return known.strip(dimension, statements)[0]  # noqa: B023  asked in the same round
-
-        if is_independent({}):
+        known = Independence(program, schedule, {name: one.mapping for name, one in lowered.items()})
+        if known.strip(dimension, statements)[0]:
             continue
-        candidates: dict[str, Lowered] = {}
-        for name, one in lowered.items():
-            steps = [step for item in statements for step in loops.moves[item].get(name, ())]
-            if not steps or one.slack is not None:
+        relaxed: dict[str, Lowered | None] = {}
+        changes: list[dict[str, Lowered]] = []
+        for length in STRIPS:
+            harmful = known.harmful(dimension, statements, length, first_only=False)
+            if harmful is None or len(harmful) > _MOST_RELAXED:
                 continue
-            relaxed = _relaxed(one.mapping, steps, slack, conflicts[name])
-            if relaxed is not None and isinstance(verify(conflicts[name], relaxed), Proof):
-                candidates[name] = Lowered(relaxed, relaxed.size - one.mapping.size)
-        subsets = (
-            {name: candidates[name] for name in chosen}
-            for count in range(1, min(len(candidates), _MOST_RELAXED) + 1)
-            for chosen in itertools.combinations(candidates, count)
-        )
-        for changed in filter(is_independent, subsets):
-            lowered.update(changed)
-            break
+            for name in harmful:
+                if name not in relaxed and name in lowered:
+                    steps = [step for item in statements for step in loops.moves[item].get(name, ())]
+                    relaxed[name] = _with_slack(lowered[name], steps, slack, conflicts[name])
+            change = {name: one for name in harmful if (one := relaxed.get(name)) is not None}
+            if len(change) == len(harmful) and all(
+                known.is_harmless(one.mapping, dimension, statements, length) for one in change.values()
+            ):
+                changes.append(change)
+        if changes:
+            lowered.update(min(changes, key=len))
+
+
+def _with_slack(one: Lowered, steps: Sequence[Vector], slack: int, conflicts: Conflicts) -> Lowered | None:
+    """The mapping with a larger modulus, if there is one and it is proved."""
+    if not steps or one.slack is not None:
+        return None
+    relaxed = _relaxed(one.mapping, steps, slack, conflicts)
+    if relaxed is None or not isinstance(verify(conflicts, relaxed), Proof):
+        return None
+    return Lowered(relaxed, relaxed.size - one.mapping.size)
 
 
 def _relaxed(
