@@ -342,6 +342,11 @@ def coalesced(item: _Joinable) -> _Joinable:
         return item
 
 
+def unshared(relation: isl.Map) -> isl.Map:
+    """A copy that has no piece in common with the original, not even inside of isl."""
+    return isl.Map(str(relation))
+
+
 def joined(vectors: isl.Set) -> isl.Set:
     """The same with fewer pieces, unless it has strides: isl may crash on joining pieces with strides."""
     strided = any(basic.dim(isl.dim_type.div) for basic in vectors.get_basic_sets())

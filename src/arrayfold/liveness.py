@@ -112,13 +112,13 @@ class Liveness:
         if construction != "live-write" and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
         order = self.order.among(accesses.events)
+        notes = self.order.notes
+        if self._writes_anew(array, accesses, order):
+            notes = (*notes, _WRITTEN_ANEW)
         if order.is_total:
             accesses, order = _with_short_times(accesses, order)
         live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
-        notes = self.order.notes
-        if self._writes_anew(array, accesses, order):
-            notes = (*notes, _WRITTEN_ANEW)
         return conflicts_from_pairs(
             array,
             self.program.context,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import coalesced
+from arrayfold._isl import coalesced, unshared
 from arrayfold._pieces import joined_by_hull
 
 _FEW_PIECES = 3
@@ -20,19 +20,23 @@ def with_short_times(writes: isl.Map, reads: isl.Map) -> tuple[isl.Map, isl.Map]
     """Writes and reads { A[x] -> [t] } with fewer dimensions of time in the same lexicographic order.
 
     A dimension goes if it is a number in every piece and the order of all events is the same without it.
-    Relations of a few pieces stay as they are.
+    Relations of a few pieces stay as they are, and so do those that do not become simpler.
     """
     count = max(writes.n_basic_map(), reads.n_basic_map())
     if not _FEW_PIECES < count <= _MOST_PIECES:
         return writes, reads
-    events = coalesced(writes.union(reads).range())
-    for dimension in reversed(_numbered_dimensions(writes.union(reads))):
-        shorter = coalesced(events.project_out(isl.dim_type.set, dimension, 1))
-        if _is_same_order(events, shorter.get_space(), dimension):
-            events = shorter
-            writes = writes.project_out(isl.dim_type.out, dimension, 1)
-            reads = reads.project_out(isl.dim_type.out, dimension, 1)
-    return joined_by_hull(coalesced(writes)), joined_by_hull(coalesced(reads))
+    # isl rearranges pieces in place, and what it makes of them later depends on that.
+    short_writes, short_reads = unshared(writes), unshared(reads)
+    events = coalesced(short_writes.union(short_reads).range())
+    for dimension in reversed(_numbered_dimensions(short_writes.union(short_reads))):
+        fewer = coalesced(events.project_out(isl.dim_type.set, dimension, 1))
+        if _is_same_order(events, fewer.get_space(), dimension):
+            events = fewer
+            short_writes = short_writes.project_out(isl.dim_type.out, dimension, 1)
+            short_reads = short_reads.project_out(isl.dim_type.out, dimension, 1)
+    shorter = joined_by_hull(coalesced(short_writes)), joined_by_hull(coalesced(short_reads))
+    is_simpler = sum(one.n_basic_map() for one in shorter) < writes.n_basic_map() + reads.n_basic_map()
+    return shorter if is_simpler else (writes, reads)
 
 
 def _numbered_dimensions(relation: isl.Map) -> list[int]:
