@@ -40,6 +40,9 @@ from arrayfold.report.papers import TITLES, papers_data, table_cells, table_note
 from arrayfold.verify import Counterexample, Proof, verify
 from command import run
 
+# The tables are computed once.
+pytestmark = pytest.mark.xdist_group("papers")
+
 PAGE = Path("docs/papers.md")
 FORMULAS = {"printed mapping", "cells", "our method", "auto", "lower bound"}
 Capture = pytest.CaptureFixture[str]
