@@ -32,11 +32,13 @@ def test_commands_print_what_the_page_shows(
         if line.startswith("$ arrayfold ") and not re.search(
             r"[|><;]", re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
         ):
-            run(monkeypatch, *shlex.split(line.removeprefix("$ arrayfold ")))
+            status = run(monkeypatch, *shlex.split(line.removeprefix("$ arrayfold ")))
             output, errors = capsys.readouterr()
         else:
             done = shell(line.removeprefix("$ "), tmp_path)
-            output, errors = done.stdout, done.stderr
+            status, output, errors = done.returncode, done.stdout, done.stderr
+        # Who follows the tutorial from the top to the bottom in a fresh tree meets no failure.
+        assert status == 0 or page.name != "tutorial.md", f"{line}\n{output}{errors}"
         return "\n".join(text.rstrip() for text in (output + errors).strip("\n").splitlines())
 
     def fresh(found: re.Match[str]) -> str:

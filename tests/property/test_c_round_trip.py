@@ -24,6 +24,7 @@ from arrayfold.program import Program
 from arrayfold.reallocation import reallocate
 from arrayfold.runner import find_compiler, run_both
 from arrayfold.schedule import reorder
+from effort import examples
 from random_c import RandomC, functions
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
@@ -201,7 +202,7 @@ def read_again(code: str) -> None:
 
 
 @given(functions(), st.sampled_from(sorted(ORDERS)))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_round_trip(function: RandomC, order: str) -> None:
     program = program_of(function)
     codes = {"original": function.text}
@@ -213,7 +214,7 @@ def test_round_trip(function: RandomC, order: str) -> None:
 
 
 @given(functions(), st.sampled_from(["keep", "generate", "fast", "fuse"]))
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 def test_round_trip_with_the_runner(function: RandomC, form: str) -> None:
     program = program_of(function)
     sizes = {name: value for name, value in function.sizes.items() if name in program.parameters}

@@ -13,6 +13,7 @@ from arrayfold.formula import Formula
 from arrayfold.frontends import read
 from arrayfold.mapping import Mapping
 from arrayfold.verify import Counterexample, Proof, verify
+from effort import examples
 from reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -44,7 +45,7 @@ moduli = st.tuples(st.integers(-3, 4), st.integers(0, 4), st.sampled_from([0, 0,
 
 
 @given(st.sampled_from(sorted(EXAMPLES)), st.lists(coefficients, min_size=3, max_size=3), moduli)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_verdicts_agree_with_enumeration(
     file: str, row: list[tuple[int, int]], modulus: tuple[int, int, int]
 ) -> None:

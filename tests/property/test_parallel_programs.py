@@ -22,6 +22,7 @@ from arrayfold.conflicts import Conflicts
 from arrayfold.frontends.problem import read_problem
 from arrayfold.verify import Counterexample
 from arrayfold.witness import find_clobber
+from effort import examples
 from interleavings import Parallel, loops, related
 from random_programs import Linear, RandomStatement
 from reference import Cell, Instance, Trace, partial_conflicts
@@ -141,7 +142,7 @@ def small(program: ParallelProgram) -> Parallel:
 
 
 @given(programs())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_conflicts_are_what_interleavings_show(program: ParallelProgram) -> None:
     run = small(program)
     expected = run.needed_together(run.interleavings()) | run.racing()
@@ -159,7 +160,7 @@ def test_conflicts_are_what_interleavings_show(program: ParallelProgram) -> None
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_cells_without_conflict_may_share_an_address(program: ParallelProgram) -> None:
     run = small(program)
     found = pairs_at(program.conflicts(), {"N": 0})
@@ -169,7 +170,7 @@ def test_cells_without_conflict_may_share_an_address(program: ParallelProgram) -
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_clobbers_are_told_in_an_order_that_can_happen(program: ParallelProgram) -> None:
     analysis = program.analysis()
     assert analysis.liveness is not None
@@ -216,7 +217,7 @@ def without_dead_writes(program: ParallelProgram) -> ParallelProgram:
 
 
 @given(programs())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_reuse_is_a_partial_order(program: ParallelProgram) -> None:
     """DIY16 Theorem 1: of two cells that do not conflict one comes first, and that is a partial order."""
     program = without_dead_writes(program)
@@ -260,7 +261,7 @@ def all_meanings(depth: int) -> list[tuple[str, ...]]:
 
 
 @given(programs(related_too=False))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_more_parallel_programs_have_more_conflicts(program: ParallelProgram) -> None:
     orders: dict[tuple[str, ...], set[tuple[int, int]]] = {}
     conflicts: dict[tuple[str, ...], set[tuple[Cell, Cell]]] = {}

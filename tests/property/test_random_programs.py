@@ -23,6 +23,7 @@ from arrayfold.mapping import Mapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Program
 from arrayfold.verify import Counterexample, Proof, Undecided, verify
+from effort import examples
 from random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
 from reference import is_valid, modular_address, partial_conflicts
 from test_paper_programs import pairs_at
@@ -35,7 +36,7 @@ def analysed(program: RandomProgram) -> Analysis:
 
 
 @given(programs())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_conflicts_of_all_constructions(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
@@ -51,7 +52,7 @@ def test_conflicts_of_all_constructions(program: RandomProgram) -> None:
 
 
 @given(programs(ties=True))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_conflicts_with_ties(program: RandomProgram) -> None:
     analysis = analysed(program)
     assert analysis.liveness is not None
@@ -75,7 +76,7 @@ def points_of_live_in(analysis: Analysis, name: str, n: int) -> list[tuple[int, 
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_lower_bound(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
@@ -88,7 +89,7 @@ def test_lower_bound(program: RandomProgram) -> None:
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_dataflow(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())
@@ -146,7 +147,7 @@ MAPPINGS = st.lists(
 
 
 @given(programs(), MAPPINGS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_verify_agrees_with_enumeration(
     program: RandomProgram, rows: list[tuple[list[int], int, int]]
 ) -> None:
@@ -175,7 +176,7 @@ def test_verify_agrees_with_enumeration(
 
 
 @given(programs())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_methods_find_valid_mappings(program: RandomProgram) -> None:
     analysis = analysed(program)
     for name in program.arrays():
@@ -196,7 +197,7 @@ def test_methods_find_valid_mappings(program: RandomProgram) -> None:
 
 
 @given(programs())
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 def test_fold_is_never_below_the_bound(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())
@@ -207,7 +208,7 @@ def test_fold_is_never_below_the_bound(program: RandomProgram) -> None:
 
 
 @given(programs(ties=True))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_model_round_trip(program: RandomProgram) -> None:
     assume(has_writes(program))
     problem = read_problem("random.toml", program.text())

@@ -19,6 +19,7 @@ from arrayfold.program import Program
 from arrayfold.reallocation import reallocate
 from arrayfold.sharing.interference import find_interference
 from arrayfold.sharing.merge import merge
+from effort import examples
 from random_programs import RandomProgram, all_sizes, has_writes, programs
 from reference import Access, Instance, Trace, is_valid, modular_address
 from test_paper_programs import pairs_at
@@ -38,7 +39,7 @@ def expandable(program: Program) -> list[str]:
 
 
 @given(programs())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_values_are_where_they_are_read(random_program: RandomProgram) -> None:
     program = program_of(random_program)
     names = expandable(program)
@@ -76,7 +77,7 @@ def most_live(trace: Trace, arrays: Sequence[str]) -> int:
 
 
 @given(programs())
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 def test_one_memory_for_two_arrays(random_program: RandomProgram) -> None:
     program = program_of(random_program)
     names = analyse(program).temporaries
@@ -86,7 +87,7 @@ def test_one_memory_for_two_arrays(random_program: RandomProgram) -> None:
 
 
 @given(programs())
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 def test_one_memory_for_the_values_of_statements(random_program: RandomProgram) -> None:
     program = program_of(random_program)
     names = expandable(program)
@@ -98,7 +99,7 @@ def test_one_memory_for_the_values_of_statements(random_program: RandomProgram) 
 
 
 @given(programs())
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 def test_shared_folds_are_valid(random_program: RandomProgram) -> None:
     program = program_of(random_program)
     try:
@@ -127,7 +128,7 @@ def whole_arrays(accesses: Iterable[Access], names: Sequence[str]) -> tuple[Acce
 
 
 @given(programs())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_interference(random_program: RandomProgram) -> None:
     program = program_of(random_program)
     names = analyse(program).temporaries

@@ -16,6 +16,7 @@ from arrayfold.choose import ask
 from arrayfold.conflicts import Conflicts
 from arrayfold.frontends.problem import read_problem
 from arrayfold.methods import Request
+from effort import examples
 from random_programs import RandomProgram, all_sizes, has_writes, programs
 from test_method_static import fewest_colours
 from test_paper_programs import pairs_at
@@ -45,7 +46,7 @@ def cliques(conflicts: Conflicts, size: int) -> list[set[tuple[int, ...]]]:
 
 
 @given(parallel_programs())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_all_cells_of_a_moment_conflict(drawn: tuple[RandomProgram, Analysis]) -> None:
     program, analysis = drawn
     for name in program.arrays():
@@ -57,7 +58,7 @@ def test_all_cells_of_a_moment_conflict(drawn: tuple[RandomProgram, Analysis]) -
 
 
 @given(parallel_programs())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_tables_are_as_small_as_colourings(drawn: tuple[RandomProgram, Analysis]) -> None:
     program, analysis = drawn
     for name in program.arrays():

@@ -26,7 +26,8 @@ from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
 STRIPS = (None, 64, 16)
-_SECONDS = 20.0
+_SECONDS = 4.0
+_SECONDS_AN_ARRAY = 1.0
 
 
 @dataclass(eq=False)
@@ -40,13 +41,16 @@ class Independence:
     program: Program
     schedule: isl.UnionMap
     mappings: Mapping[str, FoldMapping]
-    _budget: Budget = field(default_factory=lambda: Budget(_SECONDS))
     _known: dict[tuple[int, frozenset[str]], tuple[bool, int | None]] = field(
         default_factory=dict[tuple[int, frozenset[str]], tuple[bool, "int | None"]]
     )
     _pairs: dict[tuple[str, int, frozenset[str], int | None], list[isl.Map]] = field(
         default_factory=dict[tuple[str, int, frozenset[str], "int | None"], list[isl.Map]]
     )
+
+    @cached_property
+    def _budget(self) -> Budget:
+        return Budget(max(_SECONDS, _SECONDS_AN_ARRAY * len(self.mappings)))
 
     @cached_property
     def _seen(self) -> set[Variable]:

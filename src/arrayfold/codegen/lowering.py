@@ -33,7 +33,8 @@ from arrayfold.verify import Proof, verify
 
 STRIP = 64
 _LARGEST_UNIT = 64
-_SECONDS = 20.0
+_SECONDS = 4.0
+_SECONDS_AN_ARRAY = 1.0
 _MOST_RELAXED = 3
 
 
@@ -63,7 +64,7 @@ def lower(
     """
     lowered = {name: Lowered(mapping) for name, mapping in mappings.items()}
     program = with_guard_reads(program)
-    budget = Budget(_SECONDS)
+    budget = Budget(max(_SECONDS, _SECONDS_AN_ARRAY * len(mappings)))
     with suppress(ArrayfoldError), budget.limit("the form of mappings"):
         loops = InnermostLoops.of(program, order)
         for name, mapping in mappings.items():
