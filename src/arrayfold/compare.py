@@ -36,15 +36,17 @@ def compare(
     budget: Budget | None = None,
     power_of_two: bool = False,
     only_general: bool = False,
+    analysis: Analysis | None = None,
     progress: Progress = lambda _: None,
 ) -> list[ComparedArray]:
     """The smallest proved mapping of each method, or why it has none, for each array.
 
     only_general  leave out the methods that `auto` does not ask
+    analysis      that of the problem, where it is known already
     """
     values = checked_params(problem, params or {})
     budget = budget or Budget(None)
-    analysis = Analysis.of(problem, budget)
+    analysis = analysis or Analysis.of(problem, budget)
     compared: list[ComparedArray] = []
     for name in chosen_arrays(analysis, arrays):
         progress(f"{name}: conflicts")

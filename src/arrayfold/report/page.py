@@ -127,7 +127,14 @@ def make_page(
     rest = Budget(min(_SECONDS_FOR_METHODS, seconds))
     for array in result.arrays:
         try:
-            (found,) = compare(problem, params=params, arrays=[array.name], budget=rest, progress=progress)
+            (found,) = compare(
+                problem,
+                params=params,
+                arrays=[array.name],
+                budget=rest,
+                analysis=analysis,
+                progress=progress,
+            )
         except ArrayfoldError:
             break
         compared[array.name] = found

@@ -99,9 +99,8 @@ def _nearby(
 
 
 def _pairs_to_list(conflicts: Conflicts, sizes: Mapping[str, int]) -> int | None:
-    """How many conflicts there are at these sizes; None if they or the cells are none or too many."""
-    here = conflicts.at(sizes)
-    cells = count_points(here.cells)
+    """How many pairs of cells there are at these sizes; None if there are no cells, or too many."""
+    cells = count_points(conflicts.at(sizes).cells)
     if cells is None or not 0 < cells <= _MOST_CELLS:
         return None
     return cells * cells
