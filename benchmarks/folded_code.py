@@ -152,6 +152,7 @@ KERNELS = (
     Kernel("harris", f"{_OWN}/harris.c", {"N": 4096}, "unfolded", 4.7, {"schedule": _HARRIS_ROWS}),
     Kernel("blur-tiled-512", _TILED, {"N": 8192}, "unfolded", 1.24, local=2, tile=512),
     Kernel("blur-tiled-64", _TILED, {"N": 8192}, "unfolded", 1.26, local=2, tile=64),
+    Kernel("diamond-tiles", f"{_OWN}/diamond-tiles.c", {"N": 8192, "T": 4000}, "unfolded", 4.6),
     Kernel("parallelogram-tiles", f"{_OWN}/parallelogram-tiles.c", {"N": 8192, "T": 4000}, _MODULO, 1.3),
     *(
         Kernel(

@@ -86,6 +86,23 @@ def points(cells: isl.Set) -> list[tuple[int, ...]]:
     return found
 
 
+def few_points(cells: isl.Set, most: int) -> set[tuple[int, ...]] | None:
+    """The points of a bounded set without parameters; None if there are more than `most`.
+
+    Piece by piece, because isl makes pieces disjoint before it counts, which takes long where they are many.
+
+    >>> few_points(isl.Set("{ [i] : 0 <= i < 2 or 1 <= i < 3 }"), 3) == {(0,), (1,), (2,)}
+    True
+    """
+    found: set[tuple[int, ...]] = set()
+    for basic in cells.get_basic_sets():
+        piece = isl.Set.from_basic_set(basic)
+        if int(str(piece.count_val())) > most:
+            return None
+        found.update(points(piece))
+    return found if len(found) <= most else None
+
+
 def visit_points(cells: isl.Set, visit: Callable[[tuple[int, ...]], None]) -> None:
     """Call a function with every point of a bounded set without free parameters.
 
@@ -342,6 +359,20 @@ def coalesced(item: _Joinable) -> _Joinable:
         return item
 
 
+def in_one_piece(cells: isl.Set) -> isl.Set:
+    """The same as one piece if it is convex, which isl does not see where pieces meet in many ways.
+
+    >>> corner = "(x <= y and y <= i) or (y <= x and x <= i)"
+    >>> in_one_piece(isl.Set(f"{{ [x, y, i] : {corner} }}"))
+    Set("{ [x, y, i] : y <= i and x <= i }")
+    """
+    cells = coalesced(cells)
+    if cells.n_basic_set() == 1:
+        return cells
+    hull = isl.Set.from_basic_set(cells.simple_hull())
+    return hull if hull.is_subset(cells) else cells
+
+
 def unshared(relation: isl.Map) -> isl.Map:
     """A copy that has no piece in common with the original, not even inside of isl."""
     return isl.Map(str(relation))
@@ -349,8 +380,16 @@ def unshared(relation: isl.Map) -> isl.Map:
 
 def joined(vectors: isl.Set) -> isl.Set:
     """The same with fewer pieces, unless it has strides: isl may crash on joining pieces with strides."""
-    strided = any(basic.dim(isl.dim_type.div) for basic in vectors.get_basic_sets())
-    return vectors if strided else coalesced(vectors)
+    return vectors if strided_pieces(vectors) else coalesced(vectors)
+
+
+def strided_pieces(vectors: isl.Set) -> int:
+    """How many pieces have strides, or other variables of their own.
+
+    >>> strided_pieces(isl.Set("{ [x] : x < 0 or x mod 2 = 0 }"))
+    1
+    """
+    return sum(basic.dim(isl.dim_type.div) > 0 for basic in vectors.get_basic_sets())
 
 
 def coalesced_if_few(item: isl.Map) -> isl.Map:

@@ -8,7 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names
+from arrayfold._isl import fresh_names, in_one_piece
 from arrayfold.c.source import CText
 from arrayfold.c.tree import (
     Binary,
@@ -239,7 +239,7 @@ class AffineReader:
     def _comparison(self, condition: Expression, scope: Scope) -> isl.Set:
         if isinstance(condition, Binary) and condition.operator in _COMPARISONS:
             left, right = self.value(condition.left, scope), self.value(condition.right, scope)
-            return getattr(left, _COMPARISONS[condition.operator])(right).coalesce()
+            return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
         return self.value(condition, scope).ne_set(_constant(scope, 0)).coalesce()
 
     # ------------------------------------------------ refusals

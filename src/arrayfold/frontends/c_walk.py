@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
+from arrayfold._isl import in_one_piece
 from arrayfold.c.source import (
     CText,
     Guard,
@@ -332,7 +333,7 @@ class RegionWalk:
             )
         )
         distance = iterator.sub(start) if step > 0 else start.sub(iterator)
-        reached = distance.nonneg_set().intersect(scope.may.add_dims(isl.dim_type.set, 1))
+        reached = in_one_piece(distance.nonneg_set()).intersect(scope.may.add_dims(isl.dim_type.set, 1))
         if abs(step) > 1:
             reached = reached.intersect(distance.mod_val(isl.Val(abs(step))).zero_set())
         if variable.type.kind == "unsigned":

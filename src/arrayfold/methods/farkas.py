@@ -131,7 +131,7 @@ def _one_of_each_pair(differences: isl.Set) -> list[isl.BasicSet]:
     kept: list[isl.BasicSet] = []
     for piece in differences.get_basic_sets():
         negative = piece.neg()
-        if not any(negative.is_equal(other) for other in kept):
+        if not any(negative.plain_is_equal(other) for other in kept):
             kept.append(piece)
     return kept
 

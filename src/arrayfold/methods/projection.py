@@ -17,7 +17,7 @@ from functools import cache
 import islpy as isl
 
 from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import fix_parameters, image, linear_form, points
+from arrayfold._isl import few_points, fix_parameters, image, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.formula import Formula
@@ -180,8 +180,9 @@ class _Projections:
     def _inner(self, along: isl.Set) -> tuple[tuple[Vector, int], ...]:
         """Rows with constant moduli for the differences in the space, all parameter values together."""
         vectors = along.project_out(isl.dim_type.param, 0, along.dim(isl.dim_type.param))
-        if int(str(vectors.count_val())) <= _MOST_POINTS:
-            half = sorted(point for point in points(vectors) if next(filter(None, point)) > 0)
+        few = few_points(vectors, _MOST_POINTS)
+        if few is not None:
+            half = sorted(point for point in few if next(filter(None, point)) > 0)
             return _separate(self.directions, half)
         found: list[tuple[Vector, int]] = []
         for k in range(self.rank):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold._integer import Vector
-from arrayfold._isl import fix_parameters, image, integer, is_bounded, linear_form
+from arrayfold._isl import fix_parameters, image, integer, is_bounded, linear_form, strided_pieces
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.formula import Formula
@@ -37,6 +37,7 @@ _HOLES = 2
 _MOST_DIMENSIONS = 6
 _KEPT = 3
 _SHARE = 0.5
+_MOST_STRIDED_PIECES = 16
 
 # Largest entry of the rows and directions that are tried, by the number of dimensions that are left.
 LARGEST_ENTRY = {1: 1, 2: 4, 3: 2}
@@ -113,12 +114,13 @@ def _chains(conflicts: Conflicts, request: Request) -> Iterator[Chain]:
 
     The chains of the star-shaped differences come first. Where making them a star adds vectors, holes may be
     of use: then follow vectors of which no multiple is among the differences as they are (DIY15 §4.2.4).
+    Many pieces with strides have no complement that could be computed.
     """
     exact = without_parameters(conflicts.differences, conflicts.context)
     star = star_shaped(exact)
     nothing = _no_chain(conflicts)
     yield from _longer_in_star(nothing, star, request)
-    if not star.is_subset(exact):
+    if strided_pieces(exact) <= _MOST_STRIDED_PIECES and not star.is_subset(exact):
         yield from _longer_in_holes(nothing, exact, request)
 
 
