@@ -82,7 +82,7 @@ class Kernel:
 
     order     another order for the folded programs, as arguments of `reorder`
     baseline  the program that ratios refer to
-    by_hand   the ratio that the fastest version written by hand had to that baseline
+    by_hand   the ratio that the fastest version written by hand had to that baseline, if one was written
     scaled    the sizes that --scale changes
     tile      the size of tiles, instead of the one in the file
     local     loops around tiles that have a buffer in our program, as `fold --local` says it
@@ -94,7 +94,7 @@ class Kernel:
     file: str
     sizes: Mapping[str, int]
     baseline: str
-    by_hand: float
+    by_hand: float | None
     order: Mapping[str, Any] = field(default_factory=dict[str, Any])
     scaled: Sequence[str] = ("N",)
     local: int = 0
@@ -152,6 +152,17 @@ KERNELS = (
     Kernel("harris", f"{_OWN}/harris.c", {"N": 4096}, "unfolded", 4.7, {"schedule": _HARRIS_ROWS}),
     Kernel("blur-tiled-512", _TILED, {"N": 8192}, "unfolded", 1.24, local=2, tile=512),
     Kernel("blur-tiled-64", _TILED, {"N": 8192}, "unfolded", 1.26, local=2, tile=64),
+    Kernel(
+        "unsharp-tiled",
+        f"{_OWN}/unsharp-tiled.c",
+        {"H": 4096, "W": 4096},
+        "unfolded",
+        None,
+        scaled=("H", "W"),
+        local=2,
+        tile=256,
+    ),
+    Kernel("harris-tiled", f"{_OWN}/harris-tiled.c", {"N": 4096}, "unfolded", None, local=2, tile=256),
     Kernel("diamond-tiles", f"{_OWN}/diamond-tiles.c", {"N": 8192, "T": 4000}, "unfolded", 4.6),
     Kernel("parallelogram-tiles", f"{_OWN}/parallelogram-tiles.c", {"N": 8192, "T": 4000}, _MODULO, 1.3),
     *(
@@ -395,7 +406,7 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
             f"{ratio[_MODULO]:.2f}" if _MODULO in ratio else "",
             f"{ratio['arrayfold']:.2f}",
             f"{low:.2f}-{high:.2f}",
-            f"{row['by_hand']:.2f}",
+            f"{row['by_hand']:.2f}" if row["by_hand"] else "",
             f"{milliseconds[base] / row['halide_milliseconds']:.2f}" if row["halide_milliseconds"] else "",
             f"{used[base]:,} -> {used['arrayfold']:,}",
             f"{row['lines']['unfolded']} -> {row['lines']['arrayfold']}",

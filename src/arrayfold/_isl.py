@@ -364,7 +364,7 @@ def in_one_piece(cells: isl.Set) -> isl.Set:
 
     >>> corner = "(x <= y and y <= i) or (y <= x and x <= i)"
     >>> in_one_piece(isl.Set(f"{{ [x, y, i] : {corner} }}"))
-    Set("{ [x, y, i] : y <= i and x <= i }")
+    Set("{ [x, y, i] : i >= x and i >= y }")
     """
     cells = coalesced(cells)
     if cells.n_basic_set() == 1:

@@ -50,11 +50,37 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
 def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map]:
     """{ S[i] -> [T[j] -> A[x]] }: the flow dependences of some arrays alone, for a total order."""
     reads = _reads_of(program, arrays)
+    only = _only_writes(program, order, arrays, reads)
+    if only is not None:
+        return maps_of(coalesced(only))
     mine = [
         replace(one, accesses=tuple(access for access in one.accesses if access.array in arrays))
         for one in program.statements
     ]
     return maps_of(coalesced(_last_writes(replace(program, statements=tuple(mine)), order, reads)))
+
+
+def _only_writes(
+    program: Program, order: Order, arrays: Sequence[str], reads: isl.UnionMap
+) -> isl.UnionMap | None:
+    """{ S[i] -> [T[j] -> A[x]] } where every cell is written once, before it is read; None where it is not.
+
+    Then nobody needs to ask which write is the last one before a read, which makes many pieces.
+    """
+    writes = isl.UnionMap.empty(program.context.get_space())
+    for name in arrays:
+        sure = program.accesses(writes=True, must_only=True, array=name)
+        if not program.accesses(writes=True, array=name).is_subset(sure):
+            return None
+        writes = writes.union(sure)
+    writes, reads = writes.intersect_params(program.context), reads.intersect_params(program.context)
+    if not writes.reverse().is_single_valued():
+        return None
+    found = writes.apply_range(reads.reverse().range_product(reads.range().identity()))
+    write_times = order.write_times.intersect_domain(writes.domain())
+    read_times = order.read_times.intersect_domain(reads.domain())
+    before = _across(write_times, order.before, read_times)
+    return found if found.range_factor_domain().is_subset(before) else None
 
 
 def _reads_of(program: Program, arrays: Sequence[str]) -> isl.UnionMap:

@@ -25,7 +25,7 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
 from arrayfold.order import order_of
 from arrayfold.program import Problem, Program
-from arrayfold.tile_buffers import with_tile_buffer
+from arrayfold.tile_buffers import stays_in_iterations, with_tile_buffer
 from arrayfold.verify import Proof, verify
 
 
@@ -41,7 +41,8 @@ def fold_in_tiles(
 ) -> FoldResult:
     """Fold with a buffer for each tile, a tile being an iteration of the first loops.
 
-    Arrays that are named must allow that; of all temporaries, the others are folded as they are.
+    Arrays that are named must allow that; of all temporaries, those that do not, and those of which one cell
+    is live at a time, are folded as they are.
     """
     if not isinstance(problem, Program):
         raise InputError("buffers of tiles need a program, but the file gives conflicts")
@@ -56,6 +57,8 @@ def fold_in_tiles(
             progress(f"{name}: buffer")
             try:
                 _check_values_stay(first, name)
+                if not arrays and stays_in_iterations(program, name):
+                    continue
                 program = with_tile_buffer(program, loops, name)
             except InputError:
                 if arrays:

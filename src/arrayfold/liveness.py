@@ -247,14 +247,23 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
     """{ A[x] -> [t] }: right after the write event t the cell may hold a value that is still needed."""
     if order.exclusive is not None:
         return _live_in_one_execution(accesses, order)
-    first = first_images(accesses.writes) if order.is_total else accesses.writes
-    last = last_images(accesses.reads) if order.is_total else accesses.reads
+    first = _simpler(accesses.writes, first_images) if order.is_total else accesses.writes
+    last = _simpler(accesses.reads, last_images) if order.is_total else accesses.reads
     may_precede = isl.Map.lex_le(order.before.get_space().domain()) if order.is_total else order.not_after()
     always = isl.Map.from_domain_and_range
-    started = coalesced(first).apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
-    needed = coalesced(last).apply_range(may_precede.reverse())
+    started = first.apply_range(may_precede).union(always(accesses.live_in, accesses.moments))
+    needed = last.apply_range(may_precede.reverse())
     needed = needed.union(always(accesses.live_out, accesses.moments))
     return coalesced_if_few(started.intersect(needed).intersect_range(accesses.moments))
+
+
+def _simpler(events: isl.Map, extreme: Callable[[isl.Map], isl.Map]) -> isl.Map:
+    """The first or last events of each cell, or all of them where those are fewer pieces.
+
+    Some write came before a moment iff the first one did, so that either will do.
+    """
+    found = coalesced(extreme(events))
+    return found if found.n_basic_map() <= events.n_basic_map() else events
 
 
 def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:

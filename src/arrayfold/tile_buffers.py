@@ -97,6 +97,19 @@ def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
     return result
 
 
+def stays_in_iterations(program: Program, name: str) -> bool:
+    """Whether values are read only in the iteration of all loops that wrote them: one cell is enough."""
+    assert program.schedule is not None
+    times = maps_by_domain(program.schedule)
+    for flow in _flows(program, [name]):
+        writer, reader = (times[end] for end in _ends(flow))
+        moved = flow.range_factor_domain().apply_domain(writer).apply_range(reader).deltas()
+        for dimension in loop_dimensions(isl.UnionMap.from_map(writer).union(isl.UnionMap.from_map(reader))):
+            if not moved.is_subset(moved.fix_val(isl.dim_type.set, dimension, isl.Val(0))):
+                return False
+    return True
+
+
 def _check(program: Program, loops: int, name: str) -> None:
     if loops < 1:
         raise InputError(f"a tile has at least one loop around it, not {loops}")
