@@ -52,7 +52,8 @@ from halide_peer import seconds_of
 
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
 _REPEAT = 3
-_FOLD_SECONDS = 1800.0
+_FOLD_SECONDS = 60.0
+_LONG_FOLD_SECONDS = 1800.0
 _MOST_BYTES = 4 << 30
 _SEED = 12345
 
@@ -108,6 +109,10 @@ class Kernel:
             name: max(64, round(value * scale)) if name in self.scaled else value
             for name, value in self.sizes.items()
         }
+
+    def budget(self) -> Budget:
+        """The time for one fold."""
+        return Budget(_LONG_FOLD_SECONDS if self.is_long else _FOLD_SECONDS)
 
     def program(self) -> Program:
         """The program of the file."""
@@ -208,8 +213,8 @@ def versions_of(kernel: Kernel, program: Program, sizes: Mapping[str, int]) -> l
     source = program.source
     assert source is not None
     ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program
-    smallest = fold(ordered, budget=Budget(_FOLD_SECONDS), favor=kernel.favor)
-    ours = fold_in_tiles(ordered, kernel.local, budget=Budget(_FOLD_SECONDS)) if kernel.local else smallest
+    smallest = fold(ordered, budget=kernel.budget(), favor=kernel.favor)
+    ours = fold_in_tiles(ordered, kernel.local, budget=kernel.budget()) if kernel.local else smallest
     unfolded = sum(_bytes(array.original_size.at(sizes), program, array.name) for array in smallest)
 
     def version(label: str, result: FoldResult, style: Style) -> Version:
@@ -221,10 +226,10 @@ def versions_of(kernel: Kernel, program: Program, sizes: Mapping[str, int]) -> l
 
     if kernel.baseline == _TWO_STEPS:
         two = {array.name: _two_steps(array) for array in smallest}
-        folded = fold_with(ordered, two, budget=Budget(_FOLD_SECONDS))
+        folded = fold_with(ordered, two, budget=kernel.budget())
         simple = version(_TWO_STEPS, folded, "fast")
     else:
-        folded = fold(ordered, method="successive-modulo", budget=Budget(_FOLD_SECONDS))
+        folded = fold(ordered, method="successive-modulo", budget=kernel.budget())
         simple = version(_MODULO, folded, "readable")
     return [
         Version("unfolded", source.text.data, unfolded),

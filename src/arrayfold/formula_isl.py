@@ -7,11 +7,12 @@ from typing import Literal
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names, large_parameters
+from arrayfold._isl import fresh_names, large_parameters, strided_pieces
 from arrayfold.errors import NotAffine
 from arrayfold.formula import Extreme, Floor, Formula
 
 _FEW_PIECES = 24
+_FEW_STRIDED_PIECES = 12
 
 
 def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
@@ -150,7 +151,7 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
     """A formula that exceeds every value of a one-dimensional set, and is at least 1.
 
     It is one more than the largest value where one formula can say that. Sets of many pieces are replaced
-    by their hull first: exact maxima over many strided pieces take seconds and print as riddles.
+    by their hull first: exact maxima over many strided pieces take minutes and print as riddles.
 
     >>> exceeding(isl.Set("[N] -> { [v] : -N < v < N }"), isl.Set("[N] -> { : N >= 1 }"))
     N
@@ -158,7 +159,7 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
     values = values.intersect_params(context).coalesce()
     if values.is_empty():
         return Formula.constant(1)
-    if values.n_basic_set() > _FEW_PIECES:
+    if values.n_basic_set() > _FEW_PIECES or strided_pieces(values) > _FEW_STRIDED_PIECES:
         values = isl.Set.from_basic_set(values.remove_divs().polyhedral_hull())
     nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context.params())
     return fit(values.dim_max(0).union_max(nothing).add_constant_val(isl.Val(1)), context, "max")
