@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import statistics
@@ -88,6 +89,7 @@ class Kernel:
     tile      the size of tiles, instead of the one in the file
     local     loops around tiles that have a buffer in our program, as `fold --local` says it
     favor     what our mappings favour, as `fold --favor` says it
+    parallel  the iterator of the loop that two threads share; none for one thread
     is_long   it is measured only when it is named
     """
 
@@ -101,7 +103,13 @@ class Kernel:
     local: int = 0
     tile: int = 0
     favor: Favor = "size"
+    parallel: str = ""
     is_long: bool = False
+
+    @property
+    def threads(self) -> int:
+        """How many threads run it."""
+        return 2 if self.parallel else 1
 
     def at(self, scale: float) -> dict[str, int]:
         """The sizes, those that may be scaled by a factor."""
@@ -119,6 +127,9 @@ class Kernel:
         text = Path(self.file).read_bytes()
         if self.tile:
             text = text.replace(b"#define TILE 8", b"#define TILE %d" % self.tile)
+        if self.parallel:
+            loop = rb"^( *)(?=for \(int %b\b)" % self.parallel.encode()
+            text = re.sub(loop, rb"#pragma omp parallel for\n\1", text, flags=re.MULTILINE)
         (program,) = read_c(self.file, text)
         return program
 
@@ -170,6 +181,20 @@ KERNELS = (
     Kernel("harris-tiled", f"{_OWN}/harris-tiled.c", {"N": 4096}, "unfolded", None, local=2, tile=256),
     Kernel("diamond-tiles", f"{_OWN}/diamond-tiles.c", {"N": 8192, "T": 4000}, "unfolded", 4.6),
     Kernel("parallelogram-tiles", f"{_OWN}/parallelogram-tiles.c", {"N": 8192, "T": 4000}, _MODULO, 1.3),
+    Kernel("blur-threads", f"{_OWN}/blur-strips.c", {"N": 8192}, "unfolded", 1.6, local=1, parallel="tx"),
+    Kernel("jacobi-2d-threads", "examples/jacobi-2d.c", {"N": 2000, "T": 20}, _MODULO, 1.25, parallel="i"),
+    Kernel("blur-tiled-threads", _TILED, {"N": 8192}, "unfolded", 1.4, local=2, tile=512, parallel="tx"),
+    Kernel(
+        "unsharp-threads",
+        f"{_OWN}/unsharp-tiled.c",
+        {"H": 4096, "W": 4096},
+        "unfolded",
+        3.3,
+        scaled=("H", "W"),
+        local=2,
+        tile=256,
+        parallel="ty",
+    ),
     *(
         Kernel(
             f"lbm-d3q{count}",
@@ -253,7 +278,7 @@ def _bytes(cells: int, program: Program, array: str) -> int:
 
 
 def build(
-    folder: Path, version: Version, program: Program, sizes: Mapping[str, int]
+    folder: Path, version: Version, program: Program, sizes: Mapping[str, int], threads: int = 1
 ) -> tuple[Path, int, float]:
     """The executable of a version, how many loops the compiler says it vectorised, and its seconds."""
     label = version.label.replace(" ", "-")
@@ -270,7 +295,8 @@ def build(
     assert program.source is not None
     home = Path(program.source.text.file).resolve().parent
     executable = folder / label
-    command = [str(find_compiler()), *FLAGS, "-fopt-info-vec", f"-iquote{home}", str(driver)]
+    flags = [*FLAGS, "-fopt-info-vec", *(["-fopenmp"] if threads > 1 else [])]
+    command = [str(find_compiler()), *flags, f"-iquote{home}", str(driver)]
     begin = time.perf_counter()
     done = subprocess.run(
         [*command, "-o", str(executable), "-lm"], capture_output=True, text=True, check=True
@@ -304,10 +330,15 @@ def _with_any_stack() -> None:
     resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
 
 
-def run(executable: Path, into: Measured) -> None:
+def run(executable: Path, into: Measured, threads: int = 1) -> None:
     """Run once and keep what it prints."""
     done = subprocess.run(
-        [str(executable)], capture_output=True, text=True, check=True, preexec_fn=_with_any_stack
+        [str(executable)],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=_with_any_stack,
+        env={**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"},
     )
     seconds, value = done.stdout.split()
     into.times.append(float(seconds))
@@ -334,10 +365,12 @@ def measure(kernel: Kernel, scale: float, runs: int, *, with_halide: bool = Fals
         built: dict[str, Path] = {}
         for version in versions:
             label = version.label
-            built[label], vectorised[label], compiling[label] = build(Path(folder), version, problem, sizes)
+            built[label], vectorised[label], compiling[label] = build(
+                Path(folder), version, problem, sizes, kernel.threads
+            )
         for _ in range(runs):
             for label, one in found.items():
-                run(built[label], one)
+                run(built[label], one, kernel.threads)
     halide = seconds_of(kernel.name, *_shape(sizes)) if with_halide else None
     hashes = {value for one in found.values() for value in one.hashes}
     base = found[kernel.baseline]
@@ -347,6 +380,7 @@ def measure(kernel: Kernel, scale: float, runs: int, *, with_halide: bool = Fals
     }
     return {
         "program": kernel.name,
+        "threads": kernel.threads,
         "sizes": sizes,
         "baseline": kernel.baseline,
         "equal": len(hashes) == 1,
@@ -403,7 +437,9 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
         base, milliseconds, sizes = row["baseline"], row["milliseconds"], row["sizes"]
         low, high = spread["arrayfold"]
         table.add_row(
-            str(row["program"]) + ("" if row["equal"] else " (outputs differ)"),
+            str(row["program"])
+            + (" x2" if row["threads"] > 1 else "")
+            + ("" if row["equal"] else " (outputs differ)"),
             " ".join(f"{name}={value}" for name, value in sizes.items()),
             base,
             f"{milliseconds[base]:.1f}",

@@ -192,5 +192,24 @@ def test_conditions_are_read_where_the_buffer_is() -> None:
         "            out[y][x] =", "            if (tmp[y][0] > 0.25)\n                out[y][x] ="
     )
     assert "if (tmp" in text
-    with pytest.raises(InputError, match="may or may not access tmp"):
-        fold_in_tiles(program_of(text), 1, arrays=["tmp"])
+    result = fold_in_tiles(program_of(text), 1, arrays=["tmp"])
+    code = result.to_c()
+    assert "if (tmp_tile" in code
+    assert run_both(result, code.encode(), params={"N": 9}, sanitize=True).is_equal
+
+
+def test_an_array_that_may_not_be_written_has_no_buffer() -> None:
+    text = ROWS.replace("            tmp[y][x] =", "            if (in[y][0] > 0.25) tmp[y][x] =")
+    assert "if (in" in text
+    with pytest.raises(InputError, match="may or may not write tmp"):
+        with_tile_buffer(program_of(text), 1, "tmp")
+
+
+def test_cells_of_one_iteration_need_no_buffer_unless_threads_share_them() -> None:
+    text = ROWS.replace(
+        "        for (int x = 1; x < N; x++)\n            out[y][x] = tmp[y][x] + tmp[y][x - 1];\n", ""
+    ).replace("tmp[y][x] = in[y][x] * 0.5;", "{ tmp[y][x] = in[y][x] * 0.5; out[y][x] = tmp[y][x]; }")
+    assert sizes_of(fold_in_tiles(program_of(text), 1)) == {"tmp_tile": "N"}
+    alone = text.replace("#pragma omp parallel for\n", "")
+    with pytest.raises(InputError, match="no array can have a buffer"):
+        fold_in_tiles(program_of(alone), 1)

@@ -131,11 +131,17 @@ def choose(
         if candidate.mapping is None:
             raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
         return candidate
+    return best_of(candidates_of_auto(conflicts, request, is_enough), conflicts, request)
+
+
+def candidates_of_auto(
+    conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool] = lambda _size: False
+) -> list[Candidate]:
+    """What `auto` chooses from."""
     smallest = ask(_EXACT, conflicts, request)
     if smallest.mapping is not None:
-        simple = [ask(name, conflicts, request) for name in _SIMPLE]
-        return best_of([*simple, smallest], conflicts, request)
-    return best_of(list(ask_all(conflicts, request, is_enough)), conflicts, request)
+        return [*(ask(name, conflicts, request) for name in _SIMPLE), smallest]
+    return list(ask_all(conflicts, request, is_enough))
 
 
 def best_of(candidates: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:

@@ -13,7 +13,7 @@ from arrayfold._isl import fix_parameters
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.cases import Case, find_cases
-from arrayfold.choose import Candidate, ask_all, best_of, choose
+from arrayfold.choose import Candidate, ask_all, best_of, candidates_of_auto, choose
 from arrayfold.codegen.lowering import InnermostLoops, hindrance
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
@@ -30,6 +30,7 @@ from arrayfold.whole_lines import keep_lines_whole
 Progress = Callable[[str], None]
 Favor = Literal["size", "speed"]
 DEFAULT_SECONDS = 60.0
+_SAME_LEADING_TERM = 1.001
 
 
 def fold(
@@ -141,7 +142,12 @@ def fold_one(
     elif bound is None or power_of_two:
         best = choose(method, conflicts, request)
     else:
-        best = choose(method, conflicts, request, _at_the_bound(bound, request))
+        is_enough = _at_the_bound(bound, request)
+        candidates = candidates_of_auto(conflicts, request, is_enough)
+        best = best_of(candidates, conflicts, request)
+        assert best.mapping is not None
+        if analysis.innermost_loops is not None and not is_enough(best.mapping.size):
+            best = _smoothest(analysis.innermost_loops, conflicts, request, [best, *candidates])
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
     if bound is None:
@@ -159,6 +165,27 @@ def fold_one(
 
 def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bool]:
     return lambda size: bound.is_enough(size, request.sizes, request.far)
+
+
+def _smoothest(
+    loops: InnermostLoops, conflicts: Conflicts, request: Request, candidates: Sequence[Candidate]
+) -> Candidate:
+    """The first candidate, or the smallest one that spares innermost loops a modulo and grows no faster."""
+    first = candidates[0]
+    assert first.mapping is not None
+    steps = loops.steps(conflicts.name)
+    if not isinstance(first.mapping, ModularMapping) or hindrance(first.mapping, steps, conflicts) == 0:
+        return first
+    limit = first.mapping.size.evaluate(request.far) * _SAME_LEADING_TERM
+    smooth = [
+        (candidate.mapping, candidate)
+        for candidate in candidates
+        if candidate.is_proved
+        and isinstance(candidate.mapping, ModularMapping)
+        and candidate.mapping.size.evaluate(request.far) <= limit
+        and hindrance(candidate.mapping, steps, conflicts) == 0
+    ]
+    return min(smooth, key=lambda pair: request.rank(pair[0].size))[1] if smooth else first
 
 
 def _fastest(

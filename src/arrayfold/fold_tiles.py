@@ -57,7 +57,7 @@ def fold_in_tiles(
             progress(f"{name}: buffer")
             try:
                 _check_values_stay(first, name)
-                if not arrays and stays_in_iterations(program, name):
+                if not (arrays or program.parallel) and stays_in_iterations(program, name):
                     continue
                 program = with_tile_buffer(program, loops, name)
             except InputError:

@@ -119,9 +119,10 @@ def _check(program: Program, loops: int, name: str) -> None:
         raise InputError("buffers of tiles need loops that run one after the other, or doall loops")
     for statement in program.statements:
         for access in statement.accesses:
-            if access.array == name and not (access.is_must and access.relation.is_single_valued()):
+            is_known = access.relation.is_single_valued() and (access.is_must or not access.is_write)
+            if access.array == name and not is_known:
                 raise InputError(
-                    f"{statement.name} may or may not access {access.array}, so it cannot have a buffer"
+                    f"{statement.name} may or may not write {access.array}, so it cannot have a buffer"
                 )
 
 

@@ -197,7 +197,7 @@ def _region_edits(
         return _new_loops(region, source, storages, names)
     if not storages:
         return []
-    may_change = region.loops is None and region.style == "fast" and not source.parallel
+    may_change = region.loops is None and region.style == "fast" and _has_plain_loops(source)
     # Of arrays in one block compilers do not see that they are apart; new loops say so.
     is_better = _has_modulo(storages) or bool(region.blocks)
     if may_change and is_better and not _has_directives(source):
@@ -211,6 +211,19 @@ def _region_edits(
     except NotInText:
         plain = replace(region, style="readable") if region.loops == "keep" else region
         return _new_loops(plain, source, storages, names)
+
+
+def _has_plain_loops(source: CSource) -> bool:
+    """Whether new loops can say what OpenMP says of these: parallel for, without clauses or own variables."""
+    if not source.parallel:
+        return True
+    inside = source.text.plain[source.region.start : source.region.end]
+    pragmas = re.findall(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b([^\n]*)", inside, re.MULTILINE)
+    accessed = set(source.variables.values())
+    declared = (node for node in source.region.nodes() if isinstance(node, Declare))
+    return all(pragma.split() == ["parallel", "for"] for pragma in pragmas) and not any(
+        variable in accessed for node in declared for variable in node.variables
+    )
 
 
 def _has_directives(source: CSource) -> bool:
