@@ -17,6 +17,7 @@ from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.lowering import InnermostLoops, lower
 from arrayfold.errors import InputError
 from arrayfold.fold import fold_with
+from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.folded import FoldResult
 from arrayfold.formula_text import read_formula as f
 from arrayfold.frontends.c import read_c
@@ -95,6 +96,92 @@ def test_kernels_run_as_before(path: str, size: int) -> None:
     sizes = {"N": size, "T": 5} if "T" in result.problem.parameters else {"N": size}
     report = run_both(result, result.to_c().encode(), params=sizes, sanitize=size < 100)
     assert report.is_equal, str(report)
+
+
+def in_small_tiles(name: str, tile: str) -> Program:
+    """A kernel with tiles that a few cells fill."""
+    path = Path(f"benchmarks/kernels/{name}.c")
+    text = re.sub(r"#define (TILE|HALF) \d+", rf"#define \1 {tile}", path.read_text())
+    (program,) = read_c(str(path), text.encode())
+    return program
+
+
+def check_innermost_loops(code: str) -> None:
+    loops = innermost_loops(code[code.index("{") :])
+    assert loops
+    assert not any("%" in loop for loop in loops), code
+
+
+@pytest.mark.parametrize(("size", "steps"), [(3, 1), (9, 4), (30, 14), (37, 9)])
+def test_diamond_tiles_need_two_cells_of_each_column(size: int, steps: int) -> None:
+    result = diamonds()
+    assert str(result["A"].mapping) == "A[t, i] -> [i mod N, t mod 2]"
+    code = result.to_c()
+    check_innermost_loops(code)
+    report = run_both(result, code.encode(), params={"N": size, "T": steps}, sanitize=True)
+    assert report.is_equal, str(report)
+
+
+@cache
+def diamonds() -> FoldResult:
+    return fold(in_small_tiles("diamond-tiles", "4"), method="successive-modulo", budget=Budget(60))
+
+
+@pytest.mark.parametrize(
+    ("name", "loops", "sizes"),
+    [
+        ("unsharp-tiled", 2, {"H": 21, "W": 30}),
+        ("blur-strips", 1, {"N": 21}),
+    ],
+)
+def test_kernels_with_buffers_of_tiles(name: str, loops: int, sizes: dict[str, int]) -> None:
+    result = fold_in_tiles(in_small_tiles(name, "8"), loops, budget=Budget(60), method="successive-modulo")
+    code = result.to_c()
+    check_innermost_loops(code)
+    report = run_both(result, code.encode(), params=sizes, sanitize=True)
+    assert report.is_equal, str(report)
+
+
+STEPS = """
+void steps(int T, int N, const double in[restrict N][N], double out[restrict N][N])
+{
+    double A[T + 1][N][N];
+#pragma scop
+#pragma omp parallel for
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            A[0][i][j] = in[i][j];
+    for (int t = 1; t <= T; t++)
+#pragma omp parallel for
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                A[t][i][j] = j == 0 || j == N - 1 ? A[t - 1][i][j]
+                    : A[t - 1][i][j - 1] + A[t - 1][i][j + 1] + (i > 0 ? A[t - 1][i - 1][j] : 0);
+#pragma omp parallel for
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            out[i][j] = A[T][i][j];
+#pragma endscop
+}
+"""
+
+
+def test_of_mappings_that_grow_alike_one_without_wraps_is_taken() -> None:
+    (program,) = read_c("steps.c", STEPS.encode())
+    result = fold(program)
+    assert str(fold(program, method="combined")["A"].size) == "2*N^2 - N"
+    assert str(result["A"].mapping) == "A[t, i, j] -> [t mod 2, i mod N, j mod N]"
+    code = result.to_c()
+    assert code.count("#pragma omp parallel for") == 3
+    check_innermost_loops(code)
+    assert run_both(result, code.encode(), params={"N": 9, "T": 4}).is_equal
+
+
+def test_loops_of_threads_with_clauses_keep_their_text() -> None:
+    pragma = "#pragma omp parallel for schedule(dynamic)"
+    (program,) = read_c("steps.c", STEPS.replace("#pragma omp parallel for", pragma).encode())
+    code = fold(program, method="successive-modulo").to_c()
+    assert code.count(pragma) == 3
 
 
 def test_speed_may_cost_up_to_twice_the_cells() -> None:
