@@ -152,10 +152,10 @@ KERNELS = (
     Kernel("blur", f"{_OWN}/blur.c", {"N": 8192}, "unfolded", 1.65),
     Kernel("jacobi-1d", f"{_OWN}/jacobi-1d.c", {"N": 4000, "T": 20000}, _MODULO, 1.9),
     Kernel("jacobi-1d", f"{_OWN}/jacobi-1d.c", {"N": 200_000, "T": 400}, _MODULO, 2.9),
-    Kernel("jacobi-1d", f"{_OWN}/jacobi-1d.c", {"N": 16_000_000, "T": 10}, _MODULO, 2.1),
+    Kernel("jacobi-1d", f"{_OWN}/jacobi-1d.c", {"N": 16_000_000, "T": 40}, _MODULO, 2.1),
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 400, "T": 200}, _MODULO, 1.6),
     Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 2000, "T": 20}, _MODULO, 1.9),
-    Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 6000, "T": 6}, _MODULO, 1.5),
+    Kernel("jacobi-2d", "examples/jacobi-2d.c", {"N": 6000, "T": 20}, _MODULO, 1.5),
     Kernel("lbm-d2q9", f"{_OWN}/lbm-d2q9.c", {"N": 1024, "T": 10}, _MODULO, 1.6),
     Kernel(
         "unsharp",

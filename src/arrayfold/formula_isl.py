@@ -7,12 +7,13 @@ from typing import Literal
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names, large_parameters, strided_pieces
+from arrayfold._isl import fresh_names, large_parameters
 from arrayfold.errors import NotAffine
 from arrayfold.formula import Extreme, Floor, Formula
 
 _FEW_PIECES = 24
-_FEW_STRIDED_PIECES = 12
+_FEW_VARIABLES = 12
+_FEW_VARIABLES_OF_A_PIECE = 3
 
 
 def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
@@ -151,7 +152,8 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
     """A formula that exceeds every value of a one-dimensional set, and is at least 1.
 
     It is one more than the largest value where one formula can say that. Sets of many pieces are replaced
-    by their hull first: exact maxima over many strided pieces take minutes and print as riddles.
+    by their hull first, and so are sets whose pieces have many variables of their own: exact maxima over them
+    take minutes and print as riddles.
 
     >>> exceeding(isl.Set("[N] -> { [v] : -N < v < N }"), isl.Set("[N] -> { : N >= 1 }"))
     N
@@ -159,8 +161,10 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
     values = values.intersect_params(context).coalesce()
     if values.is_empty():
         return Formula.constant(1)
-    if values.n_basic_set() > _FEW_PIECES or strided_pieces(values) > _FEW_STRIDED_PIECES:
-        values = isl.Set.from_basic_set(values.remove_divs().polyhedral_hull())
+    counts = [basic.dim(isl.dim_type.div) for basic in values.get_basic_sets()]
+    if len(counts) > _FEW_PIECES or sum(counts) > _FEW_VARIABLES or max(counts) > _FEW_VARIABLES_OF_A_PIECE:
+        hull = isl.Set.from_basic_set(values.remove_divs().polyhedral_hull())
+        values = hull if hull.is_bounded() else values
     nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context.params())
     return fit(values.dim_max(0).union_max(nothing).add_constant_val(isl.Val(1)), context, "max")
 

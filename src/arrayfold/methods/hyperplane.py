@@ -27,6 +27,7 @@ from arrayfold.methods.method import Method, Request
 _MOST_POLYHEDRA = 24
 _MOST_PARTS = 12
 _KEPT = 3
+_MOST_VARIABLES = 2
 _SHARE = 0.7
 
 # Choices of a row that are followed, by the rank of the array.
@@ -188,12 +189,20 @@ def _one_of_each_sign(basics: Sequence[isl.BasicSet]) -> list[isl.BasicSet]:
     kept: list[tuple[isl.BasicSet, isl.Set]] = []
     for basic in basics:
         one = isl.Set.from_basic_set(basic)
-        if one.is_empty() or any(one.is_subset(other) for _, other in kept):
+        if one.is_empty() or any(_is_part(basic, other) for _, other in kept):
             continue
         both = one.union(one.neg())
-        kept = [(other, known) for other, known in kept if not isl.Set.from_basic_set(other).is_subset(both)]
+        kept = [(other, known) for other, known in kept if not _is_part(other, both)]
         kept.append((basic, both))
     return [basic for basic, _ in kept]
+
+
+def _is_part(basic: isl.BasicSet, both: isl.Set) -> bool:
+    """Whether a piece lies in a set; of one with many variables of its own, whether it is a piece of it."""
+    pieces = both.get_basic_sets()
+    if any(piece.dim(isl.dim_type.div) > _MOST_VARIABLES for piece in pieces):
+        return any(piece.plain_is_equal(basic) for piece in pieces)
+    return bool(isl.Set.from_basic_set(basic).is_subset(both))
 
 
 def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> Mapping:
