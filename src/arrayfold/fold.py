@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Literal
 
 from arrayfold._budget import Budget
@@ -30,7 +31,7 @@ from arrayfold.whole_lines import keep_lines_whole
 Progress = Callable[[str], None]
 Favor = Literal["size", "speed"]
 DEFAULT_SECONDS = 60.0
-_SAME_LEADING_TERM = 1.001
+_ALIKE = Fraction(101, 100)
 
 
 def fold(
@@ -170,19 +171,22 @@ def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bo
 def _smoothest(
     loops: InnermostLoops, conflicts: Conflicts, request: Request, candidates: Sequence[Candidate]
 ) -> Candidate:
-    """The first candidate, or the smallest one that spares innermost loops a modulo and grows no faster."""
+    """The first candidate, or the smallest one that spares innermost loops a modulo and is hardly larger.
+
+    At the sizes asked for; without any, sizes are so large that leading terms decide.
+    """
     first = candidates[0]
     assert first.mapping is not None
     steps = loops.steps(conflicts.name)
     if not isinstance(first.mapping, ModularMapping) or hindrance(first.mapping, steps, conflicts) == 0:
         return first
-    limit = first.mapping.size.evaluate(request.far) * _SAME_LEADING_TERM
+    limit = first.mapping.size.evaluate(request.sizes) * _ALIKE
     smooth = [
         (candidate.mapping, candidate)
         for candidate in candidates
         if candidate.is_proved
         and isinstance(candidate.mapping, ModularMapping)
-        and candidate.mapping.size.evaluate(request.far) <= limit
+        and candidate.mapping.size.evaluate(request.sizes) <= limit
         and hindrance(candidate.mapping, steps, conflicts) == 0
     ]
     return min(smooth, key=lambda pair: request.rank(pair[0].size))[1] if smooth else first
