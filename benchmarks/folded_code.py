@@ -438,9 +438,7 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
         base, milliseconds, sizes = row["baseline"], row["milliseconds"], row["sizes"]
         low, high = spread["arrayfold"]
         table.add_row(
-            str(row["program"])
-            + (" x2" if row["threads"] > 1 else "")
-            + ("" if row["equal"] else " (outputs differ)"),
+            str(row["program"]) + ("" if row["equal"] else " (outputs differ)"),
             " ".join(f"{name}={value}" for name, value in sizes.items()),
             base,
             f"{milliseconds[base]:.1f}",

@@ -37,6 +37,7 @@ Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
 
 _SECONDS_FOR_FRONTS = 1.0
+_FAR_MORE = 3
 
 
 _WRITTEN_ANEW = (
@@ -258,12 +259,13 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
 
 
 def _simpler(events: isl.Map, extreme: Callable[[isl.Map], isl.Map]) -> isl.Map:
-    """The first or last events of each cell, or all of them where those are fewer pieces.
+    """The first or last events of each cell, or all of them where those are far fewer pieces.
 
-    Some write came before a moment iff the first one did, so that either will do.
+    Some write came before a moment iff the first one did, so that either will do. All of them make pieces that
+    overlap, which take long to count and to list.
     """
     found = coalesced(extreme(events))
-    return found if found.n_basic_map() <= events.n_basic_map() else events
+    return found if found.n_basic_map() <= _FAR_MORE * events.n_basic_map() else events
 
 
 def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:
