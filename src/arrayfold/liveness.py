@@ -261,8 +261,8 @@ def live_after(accesses: Accesses, order: Order) -> isl.Map:
 def _simpler(events: isl.Map, extreme: Callable[[isl.Map], isl.Map]) -> isl.Map:
     """The first or last events of each cell, or all of them where those are far fewer pieces.
 
-    Some write came before a moment iff the first one did, so that either will do. All of them make pieces that
-    overlap, which take long to count and to list.
+    Some write came before a moment iff the first one did, so that either will do. All of them make pieces
+    that overlap, which take long to count and to list.
     """
     found = coalesced(extreme(events))
     return found if found.n_basic_map() <= _FAR_MORE * events.n_basic_map() else events
