@@ -359,20 +359,6 @@ def coalesced(item: _Joinable) -> _Joinable:
         return item
 
 
-def in_one_piece(cells: isl.Set) -> isl.Set:
-    """The same as one piece if it is convex, which isl does not see where pieces meet in many ways.
-
-    >>> corner = "(x <= y and y <= i) or (y <= x and x <= i)"
-    >>> in_one_piece(isl.Set(f"{{ [x, y, i] : {corner} }}"))
-    Set("{ [x, y, i] : i >= x and i >= y }")
-    """
-    cells = coalesced(cells)
-    if cells.n_basic_set() == 1:
-        return cells
-    hull = isl.Set.from_basic_set(cells.simple_hull())
-    return hull if hull.is_subset(cells) else cells
-
-
 def unshared(relation: isl.Map) -> isl.Map:
     """A copy that has no piece in common with the original, not even inside of isl."""
     return isl.Map(str(relation))

@@ -1,4 +1,4 @@
-"""Relations with fewer pieces: pieces that fill a box together, which isl joins two by two only."""
+"""Fewer pieces: those that fill a polyhedron together, of which isl joins two at a time only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,23 @@ from functools import reduce
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
+
 _MOST_PIECES = 40
+
+
+def in_one_piece(cells: isl.Set) -> isl.Set:
+    """The same as one piece if it is convex, which isl does not see where pieces meet in many ways.
+
+    >>> corner = "(x <= y and y <= i) or (y <= x and x <= i)"
+    >>> in_one_piece(isl.Set(f"{{ [x, y, i] : {corner} }}"))
+    Set("{ [x, y, i] : i >= x and i >= y }")
+    """
+    cells = coalesced(cells)
+    if cells.n_basic_set() == 1:
+        return cells
+    hull = isl.Set.from_basic_set(cells.simple_hull())
+    return hull if hull.is_subset(cells) else cells
 
 
 def joined_by_hull(relation: isl.Map) -> isl.Map:

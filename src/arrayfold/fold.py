@@ -148,7 +148,7 @@ def fold_one(
         best = best_of(candidates, conflicts, request)
         assert best.mapping is not None
         if analysis.innermost_loops is not None and not is_enough(best.mapping.size):
-            best = _smoothest(analysis.innermost_loops, conflicts, request, [best, *candidates])
+            best = _smoothest(analysis.innermost_loops, conflicts, request, best, candidates)
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
     if bound is None:
@@ -169,27 +169,47 @@ def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bo
 
 
 def _smoothest(
-    loops: InnermostLoops, conflicts: Conflicts, request: Request, candidates: Sequence[Candidate]
+    loops: InnermostLoops,
+    conflicts: Conflicts,
+    request: Request,
+    first: Candidate,
+    candidates: Sequence[Candidate],
 ) -> Candidate:
     """The first candidate, or the smallest one that spares innermost loops a modulo and is hardly larger.
 
     At the sizes asked for; without any, sizes are so large that leading terms decide.
     """
-    first = candidates[0]
     assert first.mapping is not None
     steps = loops.steps(conflicts.name)
     if not isinstance(first.mapping, ModularMapping) or hindrance(first.mapping, steps, conflicts) == 0:
         return first
-    limit = first.mapping.size.evaluate(request.sizes) * _ALIKE
-    smooth = [
-        (candidate.mapping, candidate)
-        for candidate in candidates
-        if candidate.is_proved
-        and isinstance(candidate.mapping, ModularMapping)
-        and candidate.mapping.size.evaluate(request.sizes) <= limit
-        and hindrance(candidate.mapping, steps, conflicts) == 0
-    ]
-    return min(smooth, key=lambda pair: request.rank(pair[0].size))[1] if smooth else first
+    limit = request.rank(first.mapping.size * _ALIKE)
+    hinders, best = _with_best_loops([first, *candidates], limit, steps, conflicts, request)
+    return best if hinders == 0 else first
+
+
+def _with_best_loops(
+    candidates: Sequence[Candidate],
+    limit: tuple[object, ...],
+    steps: Sequence[Vector],
+    conflicts: Conflicts,
+    request: Request,
+) -> tuple[int | None, Candidate]:
+    """The candidate up to a size that hinders innermost loops least, and how much; of several the smallest.
+
+    The first candidate, if there is none with moduli.
+    """
+    best, least = candidates[0], None
+    for candidate in candidates:
+        mapping = candidate.mapping
+        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
+            continue
+        rank = request.rank(mapping.size)
+        if rank <= limit:
+            hinders = hindrance(mapping, steps, conflicts), rank
+            if least is None or hinders < least:
+                best, least = candidate, hinders
+    return None if least is None else least[0], best
 
 
 def _fastest(
@@ -212,17 +232,8 @@ def _fastest(
     smallest = best_of(candidates, conflicts, request)
     assert smallest.mapping is not None
     limit = request.rank(smallest.mapping.size * 2)
-    best, least = smallest, None
-    for candidate in (smallest, *candidates, *_whole_lines(conflicts, request, steps)):
-        mapping = candidate.mapping
-        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
-            continue
-        rank = request.rank(mapping.size)
-        if rank <= limit:
-            hinders = hindrance(mapping, steps, conflicts), rank
-            if least is None or hinders < least:
-                best, least = candidate, hinders
-    return best
+    everything = [smallest, *candidates, *_whole_lines(conflicts, request, steps)]
+    return _with_best_loops(everything, limit, steps, conflicts, request)[1]
 
 
 def _whole_lines(conflicts: Conflicts, request: Request, steps: Sequence[Vector]) -> Iterator[Candidate]:

@@ -8,7 +8,8 @@ from functools import reduce
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names, in_one_piece
+from arrayfold._isl import fresh_names
+from arrayfold._pieces import in_one_piece
 from arrayfold.c.source import CText
 from arrayfold.c.tree import (
     Binary,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from arrayfold._isl import in_one_piece
+from arrayfold._pieces import in_one_piece
 from arrayfold.c.source import (
     CText,
     Guard,
