@@ -1,0 +1,151 @@
+"""The programs whose folded code is measured: those of BBC16 Table II and Jacobi iterations, each from one C file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arrayfold._budget import Budget
+from arrayfold.fold import Favor
+from arrayfold.frontends.c import read_c
+from arrayfold.program import Program
+
+UNFOLDED = "unfolded"
+MODULO = "successive-modulo"
+TWO_STEPS = "two time steps"
+_OWN = "benchmarks/kernels"
+_TILED = "examples/blur-tiled.c"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sizes at which a program is measured.
+
+    by_hand  for each baseline the ratio that the fastest version written by hand had, if one was written
+    """
+
+    sizes: Mapping[str, int]
+    by_hand: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A program to measure.
+
+    order     another order for the folded programs, as arguments of `reorder`
+    fixed     the sizes that --scale leaves alone
+    tile      the size of tiles, instead of the one in the file
+    local     loops around tiles that have a buffer in our program, as `fold --local` says it
+    favor     what our mappings favour, as `fold --favor` says it
+    parallel  the iterator of the loop that two threads share; none for one thread
+    seconds   what one fold may take
+    is_long   it is measured only when it is named
+    """
+
+    name: str
+    file: str
+    cases: Sequence[Case]
+    order: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    fixed: Sequence[str] = ("T",)
+    local: int = 0
+    tile: int = 0
+    favor: Favor = "size"
+    parallel: str = ""
+    seconds: float = 60.0
+    is_long: bool = False
+
+    @property
+    def threads(self) -> int:
+        """How many threads run it."""
+        return 2 if self.parallel else 1
+
+    @property
+    def simple(self) -> str:
+        """The version that is folded as one would by hand."""
+        return TWO_STEPS if any(TWO_STEPS in case.by_hand for case in self.cases) else MODULO
+
+    def at(self, case: Case, scale: float) -> dict[str, int]:
+        """The sizes of a case, those that may be scaled by a factor."""
+        return {
+            name: value if name in self.fixed else max(64, round(value * scale))
+            for name, value in case.sizes.items()
+        }
+
+    def budget(self) -> Budget:
+        """The time for one fold."""
+        return Budget(self.seconds)
+
+    def program(self) -> Program:
+        """The program of the file."""
+        text = Path(self.file).read_bytes()
+        if self.tile:
+            text = text.replace(b"#define TILE 8", b"#define TILE %d" % self.tile)
+        if self.parallel:
+            loop = rb"^( *)(?=for \(int %b\b)" % self.parallel.encode()
+            text = re.sub(loop, rb"#pragma omp parallel for\n\1", text, flags=re.MULTILINE)
+        (program,) = read_c(self.file, text)
+        return program
+
+
+def _case(by_hand: float | None = None, baseline: str = UNFOLDED, /, **sizes: int) -> Case:
+    return Case(sizes, {baseline: by_hand})
+
+
+# Row by row: one loop blurs along the columns, one does the rest.
+_UNSHARP_ROWS = "; ".join(
+    f"S_{k}[y, x] -> [y, {place}]" for k, place in enumerate(("0, x, 0", "1, x, 0", "1, x, 1", "1, x, 2"))
+)
+# Derivatives and products of a row, then sums and the response of the row before.
+_HARRIS_ROWS = "; ".join(
+    f"S_{k}[y, x] -> [y, 0, x, {k}]" if k < 5 else f"S_{k}[y, x] -> [y + 1, 1, x, {k}]" for k in range(9)
+)
+KERNELS = (
+    Kernel("blur", f"{_OWN}/blur.c", [Case({"N": 8192}, {MODULO: 1.15, UNFOLDED: 1.65})]),
+    Kernel(
+        "jacobi-1d",
+        f"{_OWN}/jacobi-1d.c",
+        [
+            _case(1.9, MODULO, N=4000, T=20000),
+            _case(2.9, MODULO, N=200_000, T=400),
+            _case(2.1, MODULO, N=16_000_000, T=40),
+        ],
+    ),
+    Kernel(
+        "jacobi-2d",
+        "examples/jacobi-2d.c",
+        [_case(1.6, MODULO, N=400, T=200), _case(1.9, MODULO, N=2000, T=20), _case(1.5, MODULO, N=6000, T=20)],
+    ),
+    Kernel("lbm-d2q9", f"{_OWN}/lbm-d2q9.c", [_case(1.6, MODULO, N=1024, T=10)]),
+    Kernel("unsharp", "examples/unsharp.c", [_case(3.9, H=4096, W=4096)], {"schedule": _UNSHARP_ROWS}),
+    Kernel("harris", f"{_OWN}/harris.c", [_case(4.7, N=4096)], {"schedule": _HARRIS_ROWS}),
+    Kernel("blur-tiled-512", _TILED, [_case(1.24, N=8192)], local=2, tile=512),
+    Kernel("blur-tiled-64", _TILED, [_case(1.26, N=8192)], local=2, tile=64),
+    Kernel("unsharp-tiled", f"{_OWN}/unsharp-tiled.c", [_case(H=4096, W=4096)], local=2, tile=256),
+    Kernel("harris-tiled", f"{_OWN}/harris-tiled.c", [_case(N=4096)], local=2, tile=256),
+    Kernel("diamond-tiles", f"{_OWN}/diamond-tiles.c", [_case(4.6, N=8192, T=4000)]),
+    Kernel("parallelogram-tiles", f"{_OWN}/parallelogram-tiles.c", [_case(1.3, N=8192, T=4000)]),
+    Kernel("blur-threads", f"{_OWN}/blur-strips.c", [_case(1.6, N=8192)], local=1, parallel="tx"),
+    Kernel("blur-tiled-threads", _TILED, [_case(1.4, N=8192)], local=2, tile=512, parallel="tx"),
+    Kernel(
+        "unsharp-threads",
+        f"{_OWN}/unsharp-tiled.c",
+        [_case(3.3, H=4096, W=4096)],
+        local=2,
+        tile=256,
+        parallel="ty",
+    ),
+    *(
+        Kernel(
+            f"lbm-d3q{count}",
+            f"{_OWN}/lbm-d3q{count}.c",
+            [_case(by_hand, TWO_STEPS, N=200, T=10)],
+            favor="speed",
+            seconds=1800.0,
+            is_long=True,
+        )
+        for count, by_hand in ((19, 1.4), (27, 1.7))
+    ),
+)
