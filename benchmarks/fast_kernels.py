@@ -1,4 +1,4 @@
-"""The programs whose folded code is measured: those of BBC16 Table II and Jacobi iterations, each from one C file."""
+"""The programs whose folded code is measured: BBC16 Table II and Jacobi iterations, each from one C file."""
 
 from __future__ import annotations
 
@@ -116,7 +116,11 @@ KERNELS = (
     Kernel(
         "jacobi-2d",
         "examples/jacobi-2d.c",
-        [_case(1.6, MODULO, N=400, T=200), _case(1.9, MODULO, N=2000, T=20), _case(1.5, MODULO, N=6000, T=20)],
+        [
+            _case(1.6, MODULO, N=400, T=200),
+            _case(1.9, MODULO, N=2000, T=20),
+            _case(1.5, MODULO, N=6000, T=20),
+        ],
     ),
     Kernel("lbm-d2q9", f"{_OWN}/lbm-d2q9.c", [_case(1.6, MODULO, N=1024, T=10)]),
     Kernel("unsharp", "examples/unsharp.c", [_case(3.9, H=4096, W=4096)], {"schedule": _UNSHARP_ROWS}),

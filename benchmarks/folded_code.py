@@ -9,10 +9,10 @@ Four programs each: unfolded, folded by successive modulo, the smallest mapping 
 arrayfold, too, so that loops are the same and only the storage differs.
 
 All are compiled with -O3 -march=native and run in turns, on one thread or, where the name says so, two. A
-ratio is the time of the named baseline divided by that of the program, so more is faster; times are medians of
-the runs, and the spread is that of the ratios of single runs. Outputs must be equal bit for bit. --scale shrinks
-or grows the sizes. Programs whose temporaries take more than 4 GiB are compiled and not run; programs that take
-three times as long as the baseline run once.
+ratio is the time of the named baseline divided by that of the program, so more is faster; times are medians
+of the runs, and the spread is that of the ratios of single runs. Outputs must be equal bit for bit. --scale
+shrinks or grows the sizes. Programs whose temporaries take more than 4 GiB are compiled and not run; programs
+that take three times as long as the baseline run once.
 
 lbm-d3q19 and lbm-d3q27 are measured only when they are named: folding and measuring them takes minutes.
 """
@@ -112,9 +112,7 @@ def versions_of(kernel: Kernel, program: Program) -> list[Version]:
 
     def version(label: str, result: FoldResult, style: Style) -> Version:
         region = result.region(None, style)
-        used = _sum(
-            _bytes(item.mapping.size, region.program, item.mapping.array) for item in region.folds
-        )
+        used = _sum(_bytes(item.mapping.size, region.program, item.mapping.array) for item in region.folds)
         return Version(label, result.to_c(style=style).encode("utf-8", "surrogateescape"), used)
 
     if kernel.simple == TWO_STEPS:
@@ -235,7 +233,7 @@ def measure(
     *,
     with_halide: bool = False,
 ) -> list[dict[str, Any]]:
-    """All versions of a kernel, in turns; after them Halide, if it is asked for and there. A row per baseline."""
+    """A row for each baseline: all versions of a kernel in turns, then Halide if it is asked for."""
     program = kernel.program()
     sizes = kernel.at(case, scale)
     used = {version.label: version.temporaries.at(sizes) for version in versions}

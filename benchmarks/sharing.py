@@ -26,6 +26,7 @@ from arrayfold._budget import Budget
 from arrayfold.fold import fold
 from arrayfold.fold_shared import Share, fold_shared
 from arrayfold.folded import FoldResult
+from arrayfold.formula import Formula
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.reallocation import reallocate
@@ -93,7 +94,7 @@ def measure(case: Case, runs: int) -> dict[str, Any]:
     codes = {"original": case.text, "shared": result.to_c()}
     times = {name: Measured() for name in codes}
     with tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder:
-        versions = [Version(name, code.encode(), 0) for name, code in codes.items()]
+        versions = [Version(name, code.encode(), Formula.constant(0)) for name, code in codes.items()]
         executables = {one.label: build(Path(folder), one, program, case.sizes)[0] for one in versions}
         for _ in range(runs):
             for name, executable in executables.items():

@@ -36,6 +36,7 @@ FLOW = [
     "any_order",
     "conflicts",
     "expansion",
+    "tile_copies",
     "tile_buffers",
     "liveness",
     "reallocation",

@@ -88,7 +88,7 @@ def _folded(
     """The buffers, what tiles leave to each other, and the other arrays, each folded."""
     buffers = program.buffers.values()
     others = [name for name in chosen if all(name != buffer.array for buffer in buffers)]
-    borders = {buffer.border: buffer.size for buffer in buffers if buffer.border is not None}
+    borders = {one: buffer for buffer in buffers for one in buffer.borders}
     # No read of a buffer is undefined, because all values are as before.
     assert first.liveness is not None
     names = (*program.buffers, *borders, *others)
@@ -106,7 +106,7 @@ def _folded(
         mapping, proof = _smallest(conflicts, buffer.dimensions, request)
         bound = LowerBound(None, None, (), False, None)
         seconds = time.perf_counter() - start
-        is_all = buffer.border is None
+        is_all = not buffer.borders
         was, what = (buffer.size, None) if is_all else (Formula.constant(0), "a tile")
         one = FoldedArray(
             buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was, what
@@ -114,7 +114,12 @@ def _folded(
         folded.append(one)
     for name in (*borders, *others):
         one = fold_one(analysis, name, params, method, budget, progress)
-        folded.append(replace(one, was=borders.get(name)))
+        if (buffer := borders.get(name)) is not None:
+            # The first of them stands for the array.
+            is_first = name == buffer.borders[0]
+            was, what = (buffer.size, None) if is_first else (Formula.constant(0), "a side of tiles")
+            one = replace(one, was=was, what=what)
+        folded.append(one)
     return FoldResult(program, tuple(folded), first.kept(), params, first.live_in_arrays())
 
 

@@ -72,14 +72,14 @@ class TileBuffer:
 
     array       what it is a buffer of
     dimensions  how many of the first dimensions of the schedule say which tile it is
-    border      the array of what tiles leave to each other, if they do
+    borders     arrays of what tiles leave to each other, one for each side
     size        cells of the array that the two replace
     """
 
     name: str
     array: str
     dimensions: int
-    border: str | None
+    borders: tuple[str, ...]
     size: Formula
 
 

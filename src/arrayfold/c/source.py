@@ -123,12 +123,13 @@ class Guard:
 class Copy:
     """A statement that no text has: target[x] = origin[x].
 
-    skip  how many of its iterators come before x
+    target_at, origin_at  which of its iterators are the cell of each array, without the tile of a buffer
     """
 
     target: str
     origin: str
-    skip: int
+    target_at: tuple[int, ...]
+    origin_at: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)

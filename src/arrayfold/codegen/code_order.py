@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold._isl import maps_of
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.c.tree import Evaluate, Variable
+from arrayfold.loops import loop_dimensions
 from arrayfold.program import Program
 
 _MOST_COPIES = 32
@@ -25,12 +26,14 @@ class CodeOrder:
     parallel    dimensions whose loops run in parallel
     statements  in the order of the text
     writes      { S[i] -> A[x] }  of arrays
+    whole       dimensions whose loops are not cut into pieces: conditions of copies stand inside
     """
 
     schedule: isl.UnionMap
     parallel: frozenset[int]
     statements: tuple[str, ...]
     writes: isl.UnionMap
+    whole: frozenset[int] = frozenset()
 
     @property
     def depth(self) -> int:
@@ -73,14 +76,16 @@ class CodeOrder:
         return False
 
     def options(self) -> isl.UnionMap:
-        """{ [t] -> unroll[d] }: the same for isl."""
+        """{ [t] -> unroll[d]; [t] -> atomic[d] }: the same for isl, and what is left whole."""
         options = isl.UnionMap.empty(self.schedule.get_space())
         short = self.unrolled
         for part in maps_of(self.schedule):
             names = ", ".join(f"t{k}" for k in range(part.dim(isl.dim_type.out)))
-            for d in short[str(part.get_tuple_name(isl.dim_type.in_))]:
-                kind = isl.Map(f"{{ [{names}] -> unroll[{d}] }}").intersect_domain(part.range())
-                options = options.union(isl.UnionMap.from_map(kind))
+            mine = short[str(part.get_tuple_name(isl.dim_type.in_))]
+            kinds = [("unroll", d) for d in mine] + [("atomic", d) for d in self.whole - mine]
+            for kind, d in kinds:
+                times = isl.Map(f"{{ [{names}] -> {kind}[{d}] }}").intersect_domain(part.range())
+                options = options.union(isl.UnionMap.from_map(times))
         return options
 
     @staticmethod
@@ -102,7 +107,7 @@ class CodeOrder:
         for array in program.arrays:
             if array.rank:
                 writes = writes.union(program.accesses(writes=True, array=array.name))
-        return CodeOrder(whole, parallel, tuple(runs), writes)
+        return CodeOrder(whole, parallel, tuple(runs), writes, _around_copies(whole, source))
 
 
 def next_iteration(times: isl.Map, dimension: int) -> isl.Map:
@@ -146,6 +151,20 @@ def _farthest(same: isl.Map, outer: isl.Set, dimension: int) -> int | None:
     """
     most = same.intersect_domain(outer).intersect_range(outer).deltas().dim_max_val(dimension)
     return most.to_python() if most.is_int() and most.to_python() < _MOST_COPIES else None
+
+
+def _around_copies(schedule: isl.UnionMap, source: CSource) -> frozenset[int]:
+    """The loops that copies stand in: those of other statements but for their innermost ones."""
+    nodes = {name: statement.node for name, statement in source.statements.items()}
+    if not any(isinstance(node, Copy) for node in nodes.values()):
+        return frozenset()
+    outer, inner = set[int](), set[int]()
+    for part in maps_of(schedule):
+        if not isinstance(nodes[str(part.get_tuple_name(isl.dim_type.in_))], Copy):
+            *around, last = (-1, *loop_dimensions(isl.UnionMap.from_map(part)))
+            outer |= {*around}
+            inner.add(last)
+    return frozenset(outer - inner - {-1})
 
 
 def _is_condition(statement: StatementSource) -> bool:

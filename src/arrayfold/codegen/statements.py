@@ -100,13 +100,14 @@ class StatementWriter:
     ) -> list[str]:
         """A copy from one array to another."""
 
-        def element(array: str) -> str:
+        def element(array: str, at: Sequence[int]) -> str:
             storage = self.arrays[array]
-            texts = [text for text, _ in self.tile[: storage.tile]] + list(arguments[copy.skip :])
-            values = [value for _, value in self.tile[: storage.tile]] + list(formulas[copy.skip :])
+            texts = [text for text, _ in self.tile[: storage.tile]] + [arguments[k] for k in at]
+            values = [value for _, value in self.tile[: storage.tile]] + [formulas[k] for k in at]
             return storage.element_at([parenthesised(text) for text in texts], self.inner, values)
 
-        return [f"{element(copy.target)} = {element(copy.origin)};"]
+        target, origin = element(copy.target, copy.target_at), element(copy.origin, copy.origin_at)
+        return [f"{target} = {origin};"]
 
     def statement_lines(self, statement: StatementSource, arguments: Sequence[str]) -> list[str]:
         """A statement of the user, guarded as it was."""
