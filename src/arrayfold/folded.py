@@ -174,7 +174,8 @@ class FoldResult:
             for array, form in ((array, forms[array.name]) for array in shrinking)
         )
         kept = tuple(self._unfolded(program)) if is_off_stack else ()
-        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks, is_off_stack)
+        is_padded = style == "fast" and loops != "keep" and slack > 0
+        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks, is_off_stack, is_padded)
 
     def _unfolded(self, program: Program) -> Iterator[StorageFold]:
         """Storage for the arrays of the function itself that are not folded, as large as they are."""

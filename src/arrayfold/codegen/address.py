@@ -143,6 +143,14 @@ def lay_out(mapping: Mapping, cells: isl.Set, context: isl.Set) -> Layout:
     return Layout(mapping.array, tuple(sorted(rows, key=_last_dimension)))
 
 
+def lowest(row: Row, cells: isl.Set, context: isl.Set) -> int | None:
+    """The least value of a row at cells { A[x] }, if it is the same at all sizes."""
+    if not all(entry.is_constant for entry in row.coefficients) or not row.offset.is_affine:
+        return None
+    ((low, _),) = extents(cells.apply(isl.Map.from_pw_aff(_values(row, cells.get_space()))), context)
+    return int(low.as_number()) if low.is_constant else None
+
+
 def wraps(mapping: Mapping, cells: isl.Set) -> bool:
     """Whether some address of the cells { A[x] } needs its modulo."""
     layout = lay_out(mapping, cells, cells.params())
@@ -162,12 +170,7 @@ def _row(
     if not is_affine:
         return _with(plain, plain.offset, "nonnegative" if _is_nonnegative(plain, cells) else "any")
     space = cells.get_space()
-    value = to_pw_aff(offset, space)
-    for k, entry in enumerate(coefficients):
-        axis = isl.PwAff.from_aff(
-            isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
-        )
-        value = value.add(axis.scale_val(integer(int(entry.as_number()))))
+    value = _values(plain, space)
     outside = value.lt_set(to_pw_aff(Formula.constant(0), space)).union(
         value.ge_set(to_pw_aff(modulus, space))
     )
@@ -187,6 +190,17 @@ def _row(
         if image.intersect(shifted.lt_set(at.sub(at))).is_empty():
             return _with(plain, offset + modulus * turns, "nonnegative")
     return plain
+
+
+def _values(row: Row, space: isl.Space) -> isl.PwAff:
+    """{ A[x] -> [v] }: a row with numbers as coefficients, before its modulo."""
+    value = to_pw_aff(row.offset, space)
+    for k, entry in enumerate(row.coefficients):
+        axis = isl.PwAff.from_aff(
+            isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
+        )
+        value = value.add(axis.scale_val(integer(int(entry.as_number()))))
+    return value
 
 
 def _with(row: Row, offset: Formula, wrap: Wrap) -> Row:

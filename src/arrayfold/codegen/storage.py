@@ -45,6 +45,8 @@ class Storage:
     is_private    every thread has its own, declared in a parallel loop
     share         the memory that it is a part of, if it has none of its own
     is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
+    first         where in a row loops begin to write, if that should be the begin of a line of the cache
+    pitch         the name of the length that rows then have
     """
 
     variable: Variable
@@ -60,6 +62,8 @@ class Storage:
     is_private: bool = False
     share: Share | None = None
     is_automatic: bool = False
+    first: int | None = None
+    pitch: str = ""
 
     @property
     def is_on_heap(self) -> bool:
@@ -76,10 +80,25 @@ class Storage:
     @property
     def lanes(self) -> int | None:
         """How many elements a line of the cache holds, if the array begins with a line."""
-        bits = self.variable.element.bits
         is_large = self.is_on_heap or (self.is_automatic and not Formula.product(self.extents).is_constant)
         is_aligned = self.block is not None and is_large and len(self.extents) == 1 and not self.share
-        return 8 * _LINE // bits if is_aligned and bits and 8 * _LINE % bits == 0 else None
+        return self._in_a_line if is_aligned and self.first is None else None
+
+    @property
+    def _in_a_line(self) -> int | None:
+        bits = self.variable.element.bits
+        return 8 * _LINE // bits if bits and 8 * _LINE % bits == 0 else None
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether it lies in a block that is larger, so that lines of the cache begin where they should."""
+        return self.lanes is not None or self._lead is not None
+
+    @property
+    def _lead(self) -> int | None:
+        """How many elements are in front of the first row, if loops should begin to write with a line."""
+        can = self.block is not None and not (self.is_flat or self.share) and self._in_a_line is not None
+        return None if self.first is None or not can else -self.first % (self._in_a_line or 1)
 
     def declaration(self) -> list[str]:
         """The lines that make it exist."""
@@ -87,8 +106,12 @@ class Storage:
         sizes = [formula_text(extent, self.parameter) for extent in self.extents]
         brackets = "".join(f"[{size}]" for size in sizes)
         tables = (line for row in self.layout.tables() for line in row.declaration())
-        lines = [f"/* {self.comment} */", *tables]
+        is_padded = self._lead is not None and len(sizes) > 1
+        remark = "; rows of whole cache lines" if is_padded else ""
+        lines = [f"/* {self.comment}{remark} */", *tables]
         lanes = self.lanes
+        if self._lead is not None:
+            return [*lines, *self._in_lines(element, sizes)]
         if not self.is_on_heap and lanes is None:
             return [*lines, f"{element} {self.name}{brackets};"]
         if not self.is_on_heap and lanes is not None:
@@ -120,11 +143,49 @@ class Storage:
             f"{element} {target} = (void *)({self.block} + {skipped});",
         ]
 
+    def _in_lines(self, element: str, sizes: Sequence[str]) -> list[str]:
+        """The lines that make it exist with rows of whole lines of the cache.
+
+        An odd number of them, so that the same place of several rows falls into different sets of a cache.
+        """
+        lanes, lead = self._in_a_line, self._lead
+        assert lanes is not None
+        assert lead is not None
+        pitch: list[str] = []
+        if len(sizes) > 1:
+            row = self.extents[-1]
+            if row.is_constant:
+                sizes = [*sizes[:-1], str(((int(row.as_number()) // lanes + 1) | 1) * lanes)]
+            else:
+                lines = f"({parenthesised(sizes[-1])} / {lanes} + 1) | 1"
+                pitch = [f"const size_t {self.pitch} = ({lines}) * {lanes};"]
+                sizes = [*sizes[:-1], self.pitch]
+        inner = "".join(f"[{size}]" for size in sizes[1:])
+        target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
+        whole = f"sizeof({element}[{sizes[0]}]{inner})"
+        skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
+        if self.is_on_heap:
+            after = f" + {lead} * sizeof({element})" if lead else ""
+            return [
+                *pitch,
+                f"char *{self.block} = malloc({whole} + {_LINE - 1}{after});",
+                f"if (!{self.block})",
+                "  abort();",
+                f"{element} {target} = (void *)({self.block} + {skipped}{after});",
+            ]
+        more = f" + {lead}" if lead else ""
+        count = f"{whole} / sizeof({element})" if inner else sizes[0]
+        return [
+            *pitch,
+            f"{element} {self.block}[{count} + {lanes - 1 + lead}];",
+            f"{element} {target} = (void *)({self.block} + {skipped} / sizeof({element}){more});",
+        ]
+
     def release(self) -> list[str]:
         """The lines that end it."""
         if self.share is not None:
             return [f"free({self.share.block});"] if self.share.is_last else []
-        block = self.name if self.lanes is None else self.block
+        block = self.block if self.is_aligned else self.name
         return [f"free({block});"] if self.is_on_heap else []
 
     def _shared_block(self, element: str) -> list[str]:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import islpy as isl
+
 from arrayfold.c.lexer import end_of_statement, identifiers
-from arrayfold.c.source import CSource, CText
+from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import (
     Declare,
     OtherStatement,
@@ -17,7 +19,7 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.address import Row, lay_out, lay_out_table
+from arrayfold.codegen.address import Layout, Row, lay_out, lay_out_table, lowest
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
 from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, names_in
@@ -29,6 +31,8 @@ from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.footprint import Block
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.program import Program
+
+_SHORT_ROW = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,7 @@ class FoldedRegion:
     style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
     blocks memory that arrays share
     is_off_stack  arrays are allocated even if they take the place of arrays on the stack
+    is_padded     rows may be longer, so that loops begin to write with a line of the cache
     """
 
     program: Program
@@ -57,6 +62,7 @@ class FoldedRegion:
     style: Style = "fast"
     blocks: tuple[Block, ...] = ()
     is_off_stack: bool = False
+    is_padded: bool = False
 
 
 def write_c(regions: Sequence[FoldedRegion]) -> bytes:
@@ -70,7 +76,7 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     for region, source in zip(regions, sources, strict=True):
         storages = _storages(region, source, names)
         edits += _region_edits(region, source, storages, names)
-        if _only_sizes(region) or any(storage.is_on_heap or storage.lanes for storage in storages):
+        if _only_sizes(region) or any(storage.is_on_heap or storage.is_aligned for storage in storages):
             needs_stdlib.append(source)
     if needs_stdlib:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
@@ -134,9 +140,31 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 and is_own(source, variable)
                 and not (has_jumps or name in program.origins or buffer is not None)
                 and variable.is_array,
+                first=_first_written(program, name, layout) if region.is_padded else None,
+                pitch=names.shared(f"{new_name}_row"),
             )
         )
     return storages
+
+
+def _first_written(program: Program, name: str, layout: Layout) -> int | None:
+    """Where in a row the loop with most accesses begins to write, if rows are long and do not wrap."""
+    row = layout.rows[-1] if layout.rows else None
+    if not isinstance(row, Row) or row.wrap != "none":
+        return None
+    if row.modulus.is_constant and row.modulus.as_number() < _SHORT_ROW:
+        return None
+    writers = [
+        (statement.domain.dim(isl.dim_type.set), len(statement.accesses), access.relation.range())
+        for statement in program.statements
+        if program.source and not isinstance(program.source.statements[statement.name].node, Copy)
+        for access in statement.accesses
+        if access.is_write and access.array == name
+    ]
+    if not writers:
+        return None
+    *_, cells = max(writers, key=lambda item: item[:2])
+    return lowest(row, cells.intersect_params(program.context), program.context)
 
 
 def _block_storages(
