@@ -16,6 +16,8 @@ from arrayfold.program import Program
 UNFOLDED = "unfolded"
 MODULO = "successive-modulo"
 TWO_STEPS = "two time steps"
+# Inside of parallel loops compilers do not see that arrays of the function do not overlap.
+IVDEP = "unfolded with ivdep"
 _OWN = "benchmarks/kernels"
 _TILED = "examples/blur-tiled.c"
 
@@ -38,9 +40,12 @@ class Kernel:
     order     another order for the folded programs, as arguments of `reorder`
     fixed     the sizes that --scale leaves alone
     tile      the size of tiles, instead of the one in the file
-    local     loops around tiles that have a buffer in our program, as `fold --local` says it
+    local     loops around tiles that have a buffer in our program, or the one over bands, as `fold --local`
+              says it
     favor     what our mappings favour, as `fold --favor` says it
     parallel  the iterator of the loop that two threads share; none for one thread
+    rows      the same program without bands, unfolded and for what one would fold by hand, and its parallel
+              loop
     seconds   what one fold may take
     is_long   it is measured only when it is named
     """
@@ -50,10 +55,11 @@ class Kernel:
     cases: Sequence[Case]
     order: Mapping[str, Any] = field(default_factory=dict[str, Any])
     fixed: Sequence[str] = ("T",)
-    local: int = 0
+    local: int | str = 0
     tile: int = 0
     favor: Favor = "size"
     parallel: str = ""
+    rows: tuple[str, str] = ("", "")
     seconds: float = 60.0
     is_long: bool = False
 
@@ -64,8 +70,9 @@ class Kernel:
 
     @property
     def simple(self) -> str:
-        """The version that is folded as one would by hand."""
-        return TWO_STEPS if any(TWO_STEPS in case.by_hand for case in self.cases) else MODULO
+        """The version that is folded or written as one would by hand."""
+        used = {label for case in self.cases for label in case.by_hand}
+        return next((label for label in (TWO_STEPS, IVDEP) if label in used), MODULO)
 
     def at(self, case: Case, scale: float) -> dict[str, int]:
         """The sizes of a case, those that may be scaled by a factor."""
@@ -80,13 +87,20 @@ class Kernel:
 
     def program(self) -> Program:
         """The program of the file."""
-        text = Path(self.file).read_bytes()
+        return self._read(self.file, self.parallel)
+
+    def plain_program(self) -> Program:
+        """The program without bands."""
+        return self._read(*self.rows) if self.rows[0] else self.program()
+
+    def _read(self, file: str, parallel: str) -> Program:
+        text = Path(file).read_bytes()
         if self.tile:
             text = text.replace(b"#define TILE 8", b"#define TILE %d" % self.tile)
-        if self.parallel:
-            loop = rb"^( *)(?=for \(int %b\b)" % self.parallel.encode()
+        if parallel and b"#pragma omp" not in text:
+            loop = rb"^( *)(?=for \(int %b\b)" % parallel.encode()
             text = re.sub(loop, rb"#pragma omp parallel for\n\1", text, flags=re.MULTILINE)
-        (program,) = read_c(self.file, text)
+        (program,) = read_c(file, text)
         return program
 
 
@@ -132,6 +146,32 @@ KERNELS = (
     Kernel("diamond-tiles", f"{_OWN}/diamond-tiles.c", [_case(4.6, N=8192, T=4000)]),
     Kernel("parallelogram-tiles", f"{_OWN}/parallelogram-tiles.c", [_case(1.3, N=8192, T=4000)]),
     Kernel("blur-threads", f"{_OWN}/blur-strips.c", [_case(1.6, N=8192)], local=1, parallel="tx"),
+    Kernel(
+        "jacobi-1d-threads",
+        f"{_OWN}/jacobi-1d-bands.c",
+        [_case(1.7, MODULO, N=200_000, T=400)],
+        local="b",
+        tile=100_000,
+        parallel="b",
+    ),
+    Kernel(
+        "jacobi-2d-threads",
+        f"{_OWN}/jacobi-2d-bands.c",
+        [_case(1.25, MODULO, N=2000, T=20)],
+        local="b",
+        tile=1000,
+        parallel="b",
+        rows=("examples/jacobi-2d.c", "i"),
+    ),
+    Kernel(
+        "harris-threads",
+        f"{_OWN}/harris-bands.c",
+        [_case(2.05, IVDEP, N=4096)],
+        local=1,
+        tile=256,
+        parallel="ty",
+        rows=(f"{_OWN}/harris.c", "y"),
+    ),
     Kernel("blur-tiled-threads", _TILED, [_case(1.4, N=8192)], local=2, tile=512, parallel="tx"),
     Kernel(
         "unsharp-threads",

@@ -5,8 +5,8 @@
     python benchmarks/folded_code.py --processes 4 --memory 300 harris
 
 Four programs each: unfolded, folded by successive modulo, the smallest mapping with its modulo in subscripts
-(naive), and the same mapping as arrayfold writes it. Where the baseline is two time steps, that is written by
-arrayfold, too, so that loops are the same and only the storage differs.
+(naive), and the same mapping as arrayfold writes it. Where the baseline is two time steps or has ivdep, it is
+written by arrayfold, too, so that loops are as fast and only the storage differs.
 
 All are compiled with -O3 -march=native and run in turns, on one thread or, where the name says so, two. A
 ratio is the time of the named baseline divided by that of the program, so more is faster; times are medians
@@ -41,13 +41,15 @@ from arrayfold._budget import Budget
 from arrayfold.codegen import Style
 from arrayfold.driver import driver_text
 from arrayfold.fold import fold_with
+from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
+from arrayfold.formula_isl import box_size
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler
-from fast_kernels import KERNELS, MODULO, TWO_STEPS, UNFOLDED, Case, Kernel
+from fast_kernels import IVDEP, KERNELS, MODULO, TWO_STEPS, UNFOLDED, Case, Kernel
 from fast_table import draw, table_of
 from halide_peer import seconds_of
 
@@ -103,12 +105,20 @@ class Measured:
 
 def versions_of(kernel: Kernel, program: Program) -> list[Version]:
     """The four programs of a kernel."""
-    source = program.source
+    source, original = program.source, kernel.plain_program().source
     assert source is not None
+    assert original is not None
     ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program
-    smallest = fold(ordered, budget=kernel.budget(), favor=kernel.favor)
-    ours = fold_in_tiles(ordered, kernel.local, budget=kernel.budget()) if kernel.local else smallest
-    unfolded = _sum(_bytes(array.original_size, program, array.name) for array in smallest)
+    if isinstance(kernel.local, str):
+        smallest = ours = fold_in_bands(ordered, kernel.local, budget=kernel.budget(), favor=kernel.favor)
+    else:
+        smallest = fold(ordered, budget=kernel.budget(), favor=kernel.favor)
+        ours = fold_in_tiles(ordered, kernel.local, budget=kernel.budget()) if kernel.local else smallest
+    used = set(source.variables) & {access.array for one in program.statements for access in one.accesses}
+    own = [name for name in used if source.variables[name].storage == "local"]
+    unfolded = _sum(
+        _bytes(box_size(program.array(name).cells, program.context), program, name) for name in own
+    )
 
     def version(label: str, result: FoldResult, style: Style) -> Version:
         region = result.region(None, style)
@@ -119,11 +129,15 @@ def versions_of(kernel: Kernel, program: Program) -> list[Version]:
         two = {array.name: _two_steps(array) for array in smallest}
         folded = fold_with(ordered, two, budget=kernel.budget())
         simple = version(TWO_STEPS, folded, "fast")
+    elif kernel.simple == IVDEP:
+        folded = fold(kernel.plain_program(), method="identity", budget=kernel.budget())
+        simple = Version(IVDEP, folded.to_c(loops="generate").encode("utf-8", "surrogateescape"), unfolded)
     else:
-        folded = fold(ordered, method="successive-modulo", budget=kernel.budget())
+        plain = kernel.plain_program() if kernel.rows[0] else ordered
+        folded = fold(plain, method="successive-modulo", budget=kernel.budget())
         simple = version(MODULO, folded, "readable")
     return [
-        Version(UNFOLDED, source.text.data, unfolded),
+        Version(UNFOLDED, original.text.data, unfolded),
         simple,
         version("naive", smallest, "readable"),
         version("arrayfold", ours, "fast"),

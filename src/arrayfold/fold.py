@@ -137,18 +137,11 @@ def fold_one(
         progress(f"{name}: lower bound")
         bound = find_lower_bound(conflicts, budget, params)
     progress(f"{name}: mappings")
-    if favor == "speed" and method == "auto" and analysis.innermost_loops is not None:
-        assert bound is not None
-        best = _fastest(analysis.innermost_loops, conflicts, request, _at_the_bound(bound, request))
-    elif bound is None or power_of_two:
+    loops = analysis.innermost_loops
+    if bound is None or (power_of_two and (favor == "size" or loops is None)):
         best = choose(method, conflicts, request)
     else:
-        is_enough = _at_the_bound(bound, request)
-        candidates = candidates_of_auto(conflicts, request, is_enough)
-        best = best_of(candidates, conflicts, request)
-        assert best.mapping is not None
-        if analysis.innermost_loops is not None and not is_enough(best.mapping.size):
-            best = _smoothest(analysis.innermost_loops, conflicts, request, best, candidates)
+        best = best_for_loops(loops, conflicts, request, _at_the_bound(bound, request), favor)
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
     if bound is None:
@@ -162,6 +155,27 @@ def fold_one(
     return FoldedArray(
         name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
+
+
+def best_for_loops(
+    loops: InnermostLoops | None,
+    conflicts: Conflicts,
+    request: Request,
+    is_enough: Callable[[Formula], bool],
+    favor: Favor,
+) -> Candidate:
+    """The mapping of all methods that size and innermost loops speak for.
+
+    is_enough  whether no mapping is smaller than such a size
+    """
+    if favor == "speed" and loops is not None:
+        return _fastest(loops, conflicts, request, is_enough)
+    candidates = candidates_of_auto(conflicts, request, is_enough)
+    best = best_of(candidates, conflicts, request)
+    assert best.mapping is not None
+    if loops is None or is_enough(best.mapping.size):
+        return best
+    return _smoothest(loops, conflicts, request, best, candidates)
 
 
 def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bool]:

@@ -56,7 +56,7 @@ def fold_in_tiles(
         for name in chosen:
             progress(f"{name}: buffer")
             try:
-                _check_values_stay(first, name)
+                check_values_stay(first, name)
                 if not (arrays or program.parallel) and stays_in_iterations(program, name):
                     continue
                 program = with_tile_buffer(program, loops, name)
@@ -68,7 +68,7 @@ def fold_in_tiles(
     return _folded(first, program, chosen, values, method, budget, progress)
 
 
-def _check_values_stay(analysis: Analysis, name: str) -> None:
+def check_values_stay(analysis: Analysis, name: str) -> None:
     """Raise for an array whose values come from outside, or are needed there."""
     assert isinstance(analysis.problem, Program)
     needed = {cells.get_tuple_name() for cells in sets_of(analysis.problem.live_out)}
@@ -153,6 +153,8 @@ def _smallest(conflicts: Conflicts, tile: int, request: Request) -> tuple[Storag
 
 
 def _candidates(conflicts: Conflicts, tile: int) -> Iterator[StorageMapping]:
+    if conflicts.differences.is_empty():
+        yield StorageMapping.of(conflicts.name, conflicts.array.dimensions, [], [])
     inside = conflicts.array.rank - tile
     for entries in itertools.product((0, 1, -1), repeat=inside - 1):
         for row, low, length in _rows_in_tiles(conflicts, tile, (*entries, 1)):

@@ -71,9 +71,11 @@ class TileBuffer:
     """An array whose values never leave a tile.
 
     array       what it is a buffer of
-    dimensions  how many of the first dimensions of the schedule say which tile it is
+    dimensions  how many of its first coordinates say which tile it is
     borders     arrays of what tiles leave to each other, one for each side
     size        cells of the array that the two replace
+    lasts       tiles last over the whole program and have a part each; otherwise the first dimensions of the
+                schedule say the tile, and one follows the other in the same memory
     """
 
     name: str
@@ -81,6 +83,7 @@ class TileBuffer:
     dimensions: int
     borders: tuple[str, ...]
     size: Formula
+    lasts: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,25 +14,24 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, fresh_name, fresh_names
+from arrayfold._isl import fresh_names
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.errors import InputError
 from arrayfold.formula_isl import box_size
 from arrayfold.loops import loop_dimensions
-from arrayfold.program import Access, Array, Program, Statement, TileBuffer
+from arrayfold.program import Access, Program, Statement, TileBuffer
 from arrayfold.tile_copies import (
     Tiling,
+    arrays_of,
     check_for_tiles,
     check_values,
-    copy_of,
+    copies_of,
     ends_of,
     flows_of,
     moves_of,
-    padded,
+    new_name,
     sides_of,
     times_of,
-    union_of,
-    varying,
 )
 
 
@@ -48,36 +47,21 @@ def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
     tiling = _tiling(program, loops, name)
     flows = flows_of(program, [name])
     sides = sides_of(tiling, program.context, flows)
-    moves = moves_of(tiling, program, name, sides)
     taken = [*(one.name for one in program.arrays), *(one.name for one in program.statements)]
-    local = _fresh(f"{name}_tile", taken)
+    local = new_name(f"{name}_tile", taken)
     outside = (0,) * tiling.rank
     shared = {
-        side: _fresh(f"{name}_border{k if k else ''}", taken)
+        side: new_name(f"{name}_border{k if k else ''}", taken)
         for k, side in enumerate(dict.fromkeys([*sides, outside]))
     }
+    copies = copies_of(tiling, moves_of(tiling, program, name, sides), name, local, shared, taken)
     statements = [_moved(one, name, tiling, local, shared[outside]) for one in program.statements]
-    # The loops of copies have dimensions of their own: isl's options for loops ignore fixed ones before.
-    depth = tiling.depth + max((len(varying(move)) for move in moves), default=0)
-    placed = tiling.placed()
-    copies: dict[str, Copy] = {}
-    for move in moves:
-        copy = _fresh(f"{name}_{'load' if move.is_load else 'store'}", taken)
-        statement, time, copies[copy] = copy_of(tiling, move, copy, local, shared[move.side], depth)
-        statements.append(statement)
-        placed.append(time)
-    arrays = [one for one in program.arrays if one.name != name]
-    for new in (local, *shared.values()):
-        used = [a.relation.range() for one in statements for a in one.accesses if a.array == new]
-        if used:
-            outer = fresh_names("t", tiling.rank, array.dimensions) if new == local else []
-            arrays.append(Array(new, (*outer, *array.dimensions), coalesced(union_of(used))))
-    present = {one.name for one in arrays}
-    borders = tuple(one for one in shared.values() if one in present)
-    temporaries = (local, *borders) if local in present else borders
-    schedule = isl.UnionMap.empty(program.context.get_space())
-    for time in placed:
-        schedule = schedule.union(isl.UnionMap.from_map(padded(time, depth)))
+    statements += copies.statements
+    outer = fresh_names("t", tiling.rank, array.dimensions)
+    dimensions = {local: (*outer, *array.dimensions), **dict.fromkeys(shared.values(), array.dimensions)}
+    new = arrays_of(statements, dimensions)
+    temporaries = tuple(one.name for one in new)
+    borders = tuple(one for one in temporaries if one != local)
     buffer = TileBuffer(local, name, tiling.rank, borders, box_size(array.cells, program.context))
     chosen = program.temporaries
     if chosen is not None:
@@ -85,15 +69,17 @@ def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
     result = replace(
         program,
         statements=tuple(statements),
-        arrays=tuple(arrays),
-        schedule=schedule,
+        arrays=(*(one for one in program.arrays if one.name != name), *new),
+        schedule=copies.schedule,
         parallel={tiling.position(d): meaning for d, meaning in program.parallel.items()},
         temporaries=chosen,
         buffers={**program.buffers, local: buffer},
-        source=None if program.source is None else _with_copies(program.source, name, temporaries, copies),
+        source=None
+        if program.source is None
+        else _with_copies(program.source, name, temporaries, copies.sources),
     )
     named = {local: tiling.rank, **dict.fromkeys(borders, 0)}
-    check_values(flows, result, name, named, tuple(copies))
+    check_values(flows, result, name, named, tuple(copies.sources))
     return result
 
 
@@ -159,9 +145,3 @@ def _with_copies(source: CSource, name: str, arrays: Iterable[str], copies: Mapp
         statements={**source.statements, **{one: StatementSource(copy, ()) for one, copy in copies.items()}},
         variables={**variables, **dict.fromkeys(arrays, variable)},
     )
-
-
-def _fresh(name: str, taken: list[str]) -> str:
-    found = fresh_name(name, taken)
-    taken.append(found)
-    return found

@@ -14,12 +14,20 @@ from typing import TypeAlias, TypeVar
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, first_images, fresh_names, maps_by_domain, maps_of, parameter_names
+from arrayfold._isl import (
+    coalesced,
+    first_images,
+    fresh_name,
+    fresh_names,
+    maps_by_domain,
+    maps_of,
+    parameter_names,
+)
 from arrayfold.c.source import Copy
 from arrayfold.dataflow import find_flows
 from arrayfold.errors import InputError
 from arrayfold.order import order_of
-from arrayfold.program import Access, Program, Statement
+from arrayfold.program import Access, Array, Program, Statement
 
 # The signs of the differences between the reader's tile and the writer's; nothing but zeros where one of the
 # two is outside of all tiles.
@@ -283,7 +291,7 @@ def _in_tile(first: isl.Map, tiling: Tiling, row: int) -> isl.Map:
     return tiles.apply_range(tiling.tile_at(row).reverse())
 
 
-def varying(move: Move) -> list[int]:
+def _varying(move: Move) -> list[int]:
     """Which coordinates of what is copied at one time are not the same for all of it."""
     moved, row = move.cells, move.row
     rank = moved.dim(isl.dim_type.set) - row
@@ -298,7 +306,7 @@ def varying(move: Move) -> list[int]:
     return found
 
 
-def copy_of(
+def _copy(
     tiling: Tiling, move: Move, name: str, local: str, between: str, depth: int
 ) -> tuple[Statement, isl.Map, Copy]:
     """A statement that copies cells, its times, and what it is in C.
@@ -322,7 +330,7 @@ def copy_of(
     outer: list[str] = []
     for k in range(row):
         outer += ["0"] * (k in tiling.tiles) + [names[k]]
-    loops = [names[row + k] for k in varying(move)]
+    loops = [names[row + k] for k in _varying(move)]
     zeros = ["0"] * (depth - len(outer) - 1 - len(loops))
     time = isl.Map(f"{{ {spot} -> [{', '.join([*outer, str(move.place), *zeros, *loops])}] }}")
     skipped = 0 if tiling.is_named else tiling.rank
@@ -334,7 +342,67 @@ def copy_of(
     )
 
 
-def padded(times: isl.Map, depth: int) -> isl.Map:
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """The copies of an array, and the schedule of the program with them.
+
+    sources  statement -> what it is in C
+    """
+
+    statements: tuple[Statement, ...]
+    schedule: isl.UnionMap
+    sources: Mapping[str, Copy]
+
+
+def copies_of(
+    tiling: Tiling,
+    moves: Sequence[Move],
+    name: str,
+    local: str,
+    between: Mapping[Side, str],
+    taken: list[str],
+) -> Copies:
+    """The moves of an array as statements.
+
+    local    the array inside of tiles
+    between  the one on each side of them
+    taken    names that are in use; those of the statements are added
+    """
+    # The loops of copies have dimensions of their own: isl's options for loops ignore fixed ones before.
+    depth = tiling.depth + max((len(_varying(move)) for move in moves), default=0)
+    placed = tiling.placed()
+    statements: list[Statement] = []
+    sources: dict[str, Copy] = {}
+    for move in moves:
+        copy = new_name(f"{name}_{'load' if move.is_load else 'store'}", taken)
+        statement, time, sources[copy] = _copy(tiling, move, copy, local, between[move.side], depth)
+        statements.append(statement)
+        placed.append(time)
+    schedule = isl.UnionMap.empty(placed[0].get_space().params())
+    for time in placed:
+        schedule = schedule.union(isl.UnionMap.from_map(_padded(time, depth)))
+    return Copies(tuple(statements), schedule, sources)
+
+
+def new_name(name: str, taken: list[str]) -> str:
+    """A name like this that is not in use, and is from now on."""
+    found = fresh_name(name, taken)
+    taken.append(found)
+    return found
+
+
+def arrays_of(statements: Iterable[Statement], names: Mapping[str, tuple[str, ...]]) -> list[Array]:
+    """The arrays that statements access, out of those of these names and dimensions."""
+    found: list[Array] = []
+    accesses = [access for statement in statements for access in statement.accesses]
+    for name, dimensions in names.items():
+        used = [access.relation.range() for access in accesses if access.array == name]
+        if used:
+            found.append(Array(name, dimensions, coalesced(union_of(used))))
+    return found
+
+
+def _padded(times: isl.Map, depth: int) -> isl.Map:
     """The times with zeros behind."""
     have = times.dim(isl.dim_type.out)
     wider = times.insert_dims(isl.dim_type.out, have, depth - have)

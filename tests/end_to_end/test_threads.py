@@ -20,6 +20,7 @@ from arrayfold import fold, read_all, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen import write_c
 from arrayfold.driver import default_sizes, driver_text
+from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.program import Program
 
@@ -229,6 +230,16 @@ def test_loops_made_parallel(name: str, fuse: bool, sanitizer: Sanitizer, tmp_pa
     path = Path(f"examples/{name}.c")
     (problem,) = read_all(path)
     result = fold(reorder(problem, fuse=fuse, parallel=True), budget=Budget(60))
+    code = write_c([result.region()])
+    assert_same_bits_without_races(path.read_bytes(), code, result.problem, sanitizer, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["jacobi-1d-bands", "jacobi-2d-bands"])
+def test_bands_with_halos(name: str, sanitizer: Sanitizer, tmp_path: Path) -> None:
+    """Each band folds in place as a sequential program does, beside other threads."""
+    path = Path(f"benchmarks/kernels/{name}.c")
+    (problem,) = read_all(path)
+    result = fold_in_bands(problem, "b")
     code = write_c([result.region()])
     assert_same_bits_without_races(path.read_bytes(), code, result.problem, sanitizer, tmp_path)
 

@@ -121,6 +121,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             new_name = names.own_or_fresh(variable, function)
         else:
             new_name = names.fresh(f"{variable.name}_folded")
+        tile = 0 if buffer is None or buffer.lasts else buffer.dimensions
         comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
         storages.append(
             Storage(
@@ -133,8 +134,8 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 has_jumps,
                 may_allocate,
                 names.shared(f"{new_name}_block") if region.style == "fast" else None,
-                0 if buffer is None else buffer.dimensions,
-                buffer is not None and any(d < buffer.dimensions for d in program.parallel),
+                tile,
+                any(d < tile for d in program.parallel),
                 blocks.get(name),
                 is_automatic=not region.is_off_stack
                 and is_own(source, variable)

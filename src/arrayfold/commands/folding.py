@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     "arrayfold fold examples/harris.c -o harris.folded.c --run",
     "arrayfold fold examples/blur.c --fuse -o blur.folded.c",
     "arrayfold fold examples/blur-tiled.c --local 2 -o blur-tiled.folded.c",
+    "arrayfold fold benchmarks/kernels/jacobi-1d-bands.c --local b -o jacobi-bands.folded.c",
     "arrayfold fold examples/heat-2d.c --mode reallocate --share cells -o heat.folded.c --run",
     "arrayfold fold kernel.c -o out.c -- -I include -DN=1024",
     "arrayfold fold examples/blur-interleaved.toml --param N=1024",
@@ -79,9 +80,12 @@ def fold(
         typer.Option(metavar="FILE.csv", help="Write sizes and times of arrays for placement solvers."),
     ] = None,
     local: Annotated[
-        int,
-        typer.Option(metavar="LOOPS", help="A buffer for each iteration of the first LOOPS loops.", min=0),
-    ] = 0,
+        str,
+        typer.Option(
+            metavar="LOOPS|NAME",
+            help="A buffer for each iteration of the first LOOPS loops, or a part for each of the loop NAME.",
+        ),
+    ] = "",
     run: Annotated[
         bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
     ] = False,
@@ -101,6 +105,7 @@ def fold(
     """Analyse, fold, prove, write the code, and print the table."""
     from arrayfold.fold import fold as fold_problem
     from arrayfold.fold import fold_all
+    from arrayfold.fold_bands import fold_in_bands
     from arrayfold.fold_shared import SHARES, fold_shared
     from arrayfold.fold_tiles import fold_in_tiles
     from arrayfold.report.data import fold_data
@@ -118,8 +123,10 @@ def fold(
             )
         _fold_directory(source, parameter_values(param), method, budget, talk)
         return
-    if local and (power_of_two or favor != "size"):
+    if local and (power_of_two or (favor != "size" and local.isdecimal())):
         raise InputError("--local chooses the rows of buffers itself; leave out --power-of-two and --favor")
+    if local and not (local.isdecimal() or local.isidentifier()):
+        raise InputError(f"--local {local}: expected a number of loops, or the name of a loop's variable")
     if favor == "speed" and method != "auto":
         raise InputError(f"--favor speed chooses among all methods; leave out --method {method}")
     is_shared = mode != "contract" or share != "none"
@@ -138,15 +145,32 @@ def fold(
     values = parameter_values(param)
 
     def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
-        if local:
+        wanted = cast(Literal["size", "speed"], favor)
+        if local.isdecimal():
             return fold_in_tiles(
-                problem, local, params=sizes, arrays=names, method=method, budget=limit, progress=talk.step
+                problem,
+                int(local),
+                params=sizes,
+                arrays=names,
+                method=method,
+                budget=limit,
+                progress=talk.step,
+            )
+        if local:
+            return fold_in_bands(
+                problem,
+                local,
+                params=sizes,
+                arrays=names,
+                method=method,
+                budget=limit,
+                progress=talk.step,
+                favor=wanted,
             )
         if is_shared:
             return fold_shared(
                 problem, share, params=sizes, arrays=names, method=method, budget=limit, progress=talk.step
             )
-        wanted = cast(Literal["size", "speed"], favor)
         return fold_problem(
             problem,
             params=sizes,

@@ -1,0 +1,155 @@
+"""Folds with a part of each array for every band: one band folded as if alone, times the bands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold._budget import Budget
+from arrayfold._isl import coalesced, nonzero
+from arrayfold.analysis import Analysis
+from arrayfold.bands import with_bands
+from arrayfold.bounds import LowerBound
+from arrayfold.choose import choose
+from arrayfold.conflicts import Conflicts
+from arrayfold.errors import InputError, NothingProved
+from arrayfold.fold import (
+    DEFAULT_SECONDS,
+    Favor,
+    Progress,
+    best_for_loops,
+    checked_params,
+    chosen_arrays,
+    fold_one,
+)
+from arrayfold.fold_tiles import check_values_stay
+from arrayfold.folded import FoldedArray, FoldResult
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import extents
+from arrayfold.guards import with_guard_reads
+from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.methods import Request
+from arrayfold.order import order_of
+from arrayfold.program import Problem, Program
+from arrayfold.verify import Proof, verify
+
+
+def fold_in_bands(
+    problem: Problem,
+    loop: str,
+    *,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | None = None,
+    progress: Progress = lambda _: None,
+    favor: Favor = "size",
+) -> FoldResult:
+    """Fold with a part of each array for every iteration of the loops of one name.
+
+    Arrays that are named must allow that; of all temporaries, those that do not are folded as they are.
+    """
+    if not isinstance(problem, Program):
+        raise InputError("bands need a program, but the file gives conflicts")
+    budget = budget or Budget(DEFAULT_SECONDS)
+    values = checked_params(problem, params or {})
+    # New loops evaluate the conditions of a statement at its own time.
+    program = with_guard_reads(problem)
+    first = Analysis.of(program, budget)
+    chosen = chosen_arrays(first, arrays)
+    why = "no array is folded"
+    with budget.limit("the bands"):
+        for name in chosen:
+            progress(f"{name}: bands")
+            try:
+                check_values_stay(first, name)
+                program = with_bands(program, loop, name)
+            except InputError as error:
+                if arrays:
+                    raise
+                why = error.message
+    if not program.buffers:
+        raise InputError(f"no array has a part for each iteration of the loop {loop}: {why}")
+    # No read of a band is undefined, because all values are as before.
+    assert first.liveness is not None
+    others = tuple(name for name in chosen if name not in program.origins.values())
+    names = (*program.origins, *others)
+    liveness = replace(first.liveness, program=program, order=order_of(program), temporaries=names)
+    analysis = Analysis(program, liveness)
+    # Only the instances of a band use its part, and they run one after the other.
+    alone = replace(program, parallel={})
+    sequential = Analysis(alone, replace(liveness, program=alone, order=order_of(alone)))
+    folded = [
+        _in_bands(
+            sequential if name in program.buffers else analysis, name, values, method, budget, progress, favor
+        )
+        if name in program.origins
+        else fold_one(analysis, name, values, method, budget, progress, favor=favor)
+        for name in names
+    ]
+    return FoldResult(program, tuple(folded), first.kept(), values, first.live_in_arrays())
+
+
+def _in_bands(
+    analysis: Analysis,
+    name: str,
+    params: Mapping[str, int],
+    method: str,
+    budget: Budget,
+    progress: Progress,
+    favor: Favor,
+) -> FoldedArray:
+    """An array whose first coordinate is the band; whatever is in different bands is kept apart."""
+    start = time.perf_counter()
+    progress(f"{name}: conflicts")
+    inside = _in_one_band(analysis.conflicts(name, budget))
+    conflicts = replace(inside, differences=inside.differences.union(_other_bands(inside)))
+    request = Request.of(inside, params, budget)
+    progress(f"{name}: mappings")
+    if method == "auto":
+        best = best_for_loops(analysis.innermost_loops, inside, request, lambda _: False, favor)
+    else:
+        best = choose(method, inside, request)
+    if not isinstance(best.mapping, StorageMapping):
+        raise NothingProved(f"{name}: no rows were found for a band")
+    mapping = _for_each_band(best.mapping, conflicts)
+    proof = verify(conflicts, mapping)
+    if not isinstance(proof, Proof):
+        raise NothingProved(f"{name}: {mapping} is not proved")
+    assert isinstance(analysis.problem, Program)
+    bound = LowerBound(None, None, (), False, None)
+    seconds = time.perf_counter() - start
+    what = f"values of {analysis.problem.origins[name]}"
+    return FoldedArray(name, best.method, mapping, proof, bound, conflicts, seconds, params, (), what=what)
+
+
+def _in_one_band(conflicts: Conflicts) -> Conflicts:
+    """The conflicts between cells of the same band, or a few more: how many bands there are is left out."""
+    same = conflicts.differences.fix_val(isl.dim_type.set, 0, isl.Val(0))
+    simple = coalesced(same.remove_divs()).intersect(nonzero(same.get_space()))
+    return replace(
+        conflicts, differences=simple, some_pairs=None, moments=None, moments_suffice=False, program=None
+    )
+
+
+def _other_bands(conflicts: Conflicts) -> isl.Set:
+    """{ A[d] }: whatever the other coordinates are, cells of different bands."""
+    rank = conflicts.array.rank
+    bands = conflicts.cells.project_out(isl.dim_type.set, 1, rank - 1).reset_tuple_id()
+    apart = isl.Map.from_domain_and_range(bands, bands).deltas()
+    apart = apart.subtract(apart.fix_val(isl.dim_type.set, 0, isl.Val(0)))
+    whole = apart.insert_dims(isl.dim_type.set, 1, rank - 1)
+    return coalesced(whole.set_tuple_name(conflicts.name).intersect_params(conflicts.context))
+
+
+def _for_each_band(mapping: StorageMapping, conflicts: Conflicts) -> StorageMapping:
+    """The mapping of one band with a row in front that tells bands apart."""
+    rank = conflicts.array.rank
+    ((low, length), *_) = extents(conflicts.cells.intersect_params(conflicts.context), conflicts.context)
+    rows = [[Formula.constant(int(k == 0)) for k in range(rank)], *map(list, mapping.matrix)]
+    return StorageMapping.of(
+        conflicts.name, conflicts.array.dimensions, rows, [length, *mapping.moduli], [-low, *mapping.offset]
+    )
