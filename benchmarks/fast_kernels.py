@@ -14,6 +14,7 @@ from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 
 UNFOLDED = "unfolded"
+BY_HAND = "by hand"
 MODULO = "successive-modulo"
 TWO_STEPS = "two time steps"
 # Inside of parallel loops compilers do not see that arrays of the function do not overlap.
@@ -26,7 +27,8 @@ _TILED = "examples/blur-tiled.c"
 class Case:
     """Sizes at which a program is measured.
 
-    by_hand  for each baseline the ratio that the fastest version written by hand had, if one was written
+    by_hand  for each baseline the ratio that the fastest version written by hand had on another machine, if
+             one was written
     """
 
     sizes: Mapping[str, int]
@@ -44,6 +46,7 @@ class Kernel:
               says it
     favor     what our mappings favour, as `fold --favor` says it
     parallel  the iterator of the loop that two threads share; none for one thread
+    written   the same function written by hand, in a file of its own
     rows      the same program without bands, unfolded and for what one would fold by hand, and its parallel
               loop
     seconds   what one fold may take
@@ -59,6 +62,7 @@ class Kernel:
     tile: int = 0
     favor: Favor = "size"
     parallel: str = ""
+    written: str = ""
     rows: tuple[str, str] = ("", "")
     seconds: float = 60.0
     is_long: bool = False
@@ -85,6 +89,10 @@ class Kernel:
         """The time for one fold."""
         return Budget(self.seconds)
 
+    def by_hand(self) -> bytes | None:
+        """The function written by hand, if there is one."""
+        return self._text(f"benchmarks/by_hand/{self.written}") if self.written else None
+
     def program(self) -> Program:
         """The program of the file."""
         return self._read(self.file, self.parallel)
@@ -94,14 +102,16 @@ class Kernel:
         return self._read(*self.rows) if self.rows[0] else self.program()
 
     def _read(self, file: str, parallel: str) -> Program:
-        text = Path(file).read_bytes()
-        if self.tile:
-            text = text.replace(b"#define TILE 8", b"#define TILE %d" % self.tile)
+        text = self._text(file)
         if parallel and b"#pragma omp" not in text:
             loop = rb"^( *)(?=for \(int %b\b)" % parallel.encode()
             text = re.sub(loop, rb"#pragma omp parallel for\n\1", text, flags=re.MULTILINE)
         (program,) = read_c(file, text)
         return program
+
+    def _text(self, file: str) -> bytes:
+        text = Path(file).read_bytes()
+        return text.replace(b"#define TILE 8", b"#define TILE %d" % self.tile) if self.tile else text
 
 
 def _case(by_hand: float | None = None, baseline: str = UNFOLDED, /, **sizes: int) -> Case:
@@ -117,7 +127,7 @@ _HARRIS_ROWS = "; ".join(
     f"S_{k}[y, x] -> [y, 0, x, {k}]" if k < 5 else f"S_{k}[y, x] -> [y + 1, 1, x, {k}]" for k in range(9)
 )
 KERNELS = (
-    Kernel("blur", f"{_OWN}/blur.c", [Case({"N": 8192}, {MODULO: 1.15, UNFOLDED: 1.65})]),
+    Kernel("blur", f"{_OWN}/blur.c", [Case({"N": 8192}, {MODULO: 1.15, UNFOLDED: 1.65})], written="blur.c"),
     Kernel(
         "jacobi-1d",
         f"{_OWN}/jacobi-1d.c",
@@ -126,6 +136,7 @@ KERNELS = (
             _case(2.9, MODULO, N=200_000, T=400),
             _case(2.1, MODULO, N=16_000_000, T=40),
         ],
+        written="jacobi-1d.c",
     ),
     Kernel(
         "jacobi-2d",
@@ -135,12 +146,25 @@ KERNELS = (
             _case(1.9, MODULO, N=2000, T=20),
             _case(1.5, MODULO, N=6000, T=20),
         ],
+        written="jacobi-2d.c",
     ),
     Kernel("lbm-d2q9", f"{_OWN}/lbm-d2q9.c", [_case(1.6, MODULO, N=1024, T=10)]),
-    Kernel("unsharp", "examples/unsharp.c", [_case(3.9, H=4096, W=4096)], {"schedule": _UNSHARP_ROWS}),
-    Kernel("harris", f"{_OWN}/harris.c", [_case(4.7, N=4096)], {"schedule": _HARRIS_ROWS}),
-    Kernel("blur-tiled-512", _TILED, [_case(1.24, N=8192)], local=2, tile=512),
-    Kernel("blur-tiled-64", _TILED, [_case(1.26, N=8192)], local=2, tile=64),
+    Kernel(
+        "unsharp",
+        "examples/unsharp.c",
+        [_case(3.9, H=4096, W=4096)],
+        {"schedule": _UNSHARP_ROWS},
+        written="unsharp.c",
+    ),
+    Kernel(
+        "harris",
+        f"{_OWN}/harris.c",
+        [_case(4.7, N=4096)],
+        {"schedule": _HARRIS_ROWS},
+        written="harris.c",
+    ),
+    Kernel("blur-tiled-512", _TILED, [_case(1.24, N=8192)], local=2, tile=512, written="blur-tiled.c"),
+    Kernel("blur-tiled-64", _TILED, [_case(1.26, N=8192)], local=2, tile=64, written="blur-tiled.c"),
     Kernel("unsharp-tiled", f"{_OWN}/unsharp-tiled.c", [_case(H=4096, W=4096)], local=2, tile=256),
     Kernel("harris-tiled", f"{_OWN}/harris-tiled.c", [_case(N=4096)], local=2, tile=256),
     Kernel("diamond-tiles", f"{_OWN}/diamond-tiles.c", [_case(4.6, N=8192, T=4000)]),

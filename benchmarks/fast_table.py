@@ -9,14 +9,14 @@ from typing import Any
 
 from rich.table import Table
 
-from fast_kernels import MODULO
+from fast_kernels import BY_HAND, MODULO
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The table that goes with the numbers."""
     table = Table(box=None)
     titles = ("program", "sizes", "baseline", "ms", "naive", "successive", "arrayfold", "spread")
-    for title in (*titles, "by hand", "Halide", "bytes", "lines", "compile s", "vector loops"):
+    for title in (*titles, "by hand", "elsewhere", "Halide", "bytes", "lines", "compile s", "vector loops"):
         table.add_column(title, justify="left" if title in ("program", "sizes", "baseline") else "right")
     for row in rows:
         ratio, spread, used = row["ratio"], row["spread"], row["bytes"]
@@ -31,6 +31,7 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
             f"{ratio[MODULO]:.2f}" if MODULO in ratio else "",
             f"{ratio['arrayfold']:.2f}",
             f"{low:.2f}-{high:.2f}",
+            f"{ratio[BY_HAND]:.2f}" if BY_HAND in ratio else "",
             f"{row['by_hand']:.2f}" if row["by_hand"] else "",
             f"{milliseconds[base] / row['halide_milliseconds']:.2f}" if row["halide_milliseconds"] else "",
             f"{used[base]:,} -> {used['arrayfold']:,}",

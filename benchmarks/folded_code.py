@@ -49,7 +49,7 @@ from arrayfold.formula_isl import box_size
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler
-from fast_kernels import IVDEP, KERNELS, MODULO, TWO_STEPS, UNFOLDED, Case, Kernel
+from fast_kernels import BY_HAND, IVDEP, KERNELS, MODULO, TWO_STEPS, UNFOLDED, Case, Kernel
 from fast_table import draw, table_of
 from halide_peer import seconds_of
 
@@ -136,7 +136,10 @@ def versions_of(kernel: Kernel, program: Program) -> list[Version]:
         plain = kernel.plain_program() if kernel.rows[0] else ordered
         folded = fold(plain, method="successive-modulo", budget=kernel.budget())
         simple = version(MODULO, folded, "readable")
+    written = kernel.by_hand()
+    by_hand = [] if written is None else [Version(BY_HAND, written, Formula.constant(0))]
     return [
+        *by_hand,
         Version(UNFOLDED, original.text.data, unfolded),
         simple,
         version("naive", smallest, "readable"),

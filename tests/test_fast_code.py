@@ -17,6 +17,7 @@ from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.lowering import InnermostLoops, lower
 from arrayfold.errors import InputError
 from arrayfold.fold import fold_with
+from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.folded import FoldResult
 from arrayfold.formula_text import read_formula as f
@@ -112,6 +113,26 @@ def check_innermost_loops(code: str) -> None:
     assert not any("%" in loop for loop in loops), code
 
 
+def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
+    """Each side of a tile has a store of its own: nothing wraps in a loop, and the code stays short."""
+    program = in_small_tiles("harris-tiled", "8")
+    result = fold_in_tiles(program, 2, budget=Budget(120))
+    sizes = [str(result[f"Ixy_{name}"].size) for name in ("tile", "border", "border1")]
+    assert sizes == ["30", "2*N - 4", "16"]
+    code = result.to_c()
+    check_innermost_loops(code)
+    assert program.source is not None
+    assert code.count("\n") < 7 * program.source.text.text.count("\n")
+    for size in (3, 9, 26):
+        assert run_both(result, code.encode(), params={"N": size}, sanitize=True).is_equal
+
+
+def test_no_modulo_in_loops_of_bands() -> None:
+    """Bands of a thousand cells: short ones go round by comparison."""
+    for tile in ("8", "1000"):
+        check_innermost_loops(fold_in_bands(in_small_tiles("jacobi-1d-bands", tile), "b").to_c())
+
+
 @pytest.mark.parametrize(("size", "steps"), [(3, 1), (9, 4), (30, 14), (37, 9)])
 def test_diamond_tiles_need_two_cells_of_each_column(size: int, steps: int) -> None:
     result = diamonds()
@@ -132,6 +153,7 @@ def diamonds() -> FoldResult:
     [
         ("unsharp-tiled", 2, {"H": 21, "W": 30}),
         ("blur-strips", 1, {"N": 21}),
+        ("harris-bands", 1, {"N": 26}),
     ],
 )
 def test_kernels_with_buffers_of_tiles(name: str, loops: int, sizes: dict[str, int]) -> None:
