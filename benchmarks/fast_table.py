@@ -42,6 +42,38 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+def markdown_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The table as the documentation shows it."""
+    titles = ("program", "sizes", "baseline", "naive", "arrayfold", "spread", "by hand", "elsewhere")
+    lines = [[*titles, "temporaries", "lines"]]
+    lines.append(["---"] * len(lines[0]))
+    for row in rows:
+        ratio, used, base = row["ratio"], row["bytes"], row["baseline"]
+        low, high = row["spread"]["arrayfold"]
+        lines.append(
+            [
+                row["program"],
+                " ".join(f"{name}={value}" for name, value in row["sizes"].items()),
+                base,
+                f"{ratio['naive']:.2f}",
+                f"{ratio['arrayfold']:.2f}",
+                f"{low:.2f} to {high:.2f}",
+                f"{ratio[BY_HAND]:.2f}" if BY_HAND in ratio else "",
+                f"{row['by_hand']:.2f}" if row["by_hand"] else "",
+                f"{_in_units(used[base])} to {_in_units(used['arrayfold'])}",
+                f"{row['lines']['unfolded']} to {row['lines']['arrayfold']}",
+            ]
+        )
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _in_units(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} B"
+
+
 def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Bars: ratios of naive and written code to the baseline."""
     mpl: Any = import_module("matplotlib")

@@ -1,6 +1,6 @@
 """Speed of folded code: programs of BBC16 Table II and Jacobi iterations, each from one C file.
 
-    python benchmarks/folded_code.py [--scale 0.5] [--runs 5] [--json FILE] [--figure FILE] [PROGRAM ...]
+    python benchmarks/folded_code.py [--scale 0.5] [--runs 3] [--json FILE] [--figure FILE] [PROGRAM ...]
     python benchmarks/folded_code.py --halide blur unsharp harris
     python benchmarks/folded_code.py --processes 4 --memory 300 harris
 
@@ -50,7 +50,7 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler
 from fast_kernels import BY_HAND, IVDEP, KERNELS, MODULO, TWO_STEPS, UNFOLDED, Case, Kernel
-from fast_table import draw, table_of
+from fast_table import draw, markdown_of, table_of
 from halide_peer import seconds_of
 
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
@@ -338,11 +338,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("programs", nargs="*", help="names; default: all but lbm-d3q19 and lbm-d3q27")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of the sizes")
-    parser.add_argument("--runs", type=int, default=5, help="rounds in which every version runs once")
+    parser.add_argument("--runs", type=int, default=3, help="rounds in which every version runs once")
     parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
     parser.add_argument("--halide", action="store_true", help="measure Halide, too, if it is installed")
     parser.add_argument("--processes", type=int, default=0, help="as many at once, under --memory each")
     parser.add_argument("--memory", type=int, default=256, help="MiB that each of the processes may use")
+    parser.add_argument("--markdown", type=Path, help="write the table as the documentation has it")
     parser.add_argument("--figure", type=Path, help="draw the ratios: .svg, .png or .pdf")
     arguments = parser.parse_args()
     console = Console(width=210)
@@ -350,7 +351,9 @@ def main() -> int:
     names = arguments.programs or [one.name for one in KERNELS if not one.is_long]
     for kernel in (one for one in KERNELS if one.name in names):
         console.print(f"{kernel.name} ...", style="dim")
+        start = time.perf_counter()
         versions = versions_of(kernel, kernel.program())
+        console.print(f"folded in {time.perf_counter() - start:.1f} s", style="dim")
         for case in kernel.cases:
             if arguments.processes:
                 found = together(
@@ -368,6 +371,8 @@ def main() -> int:
     console.print(table_of(rows))
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    if arguments.markdown:
+        arguments.markdown.write_text(markdown_of(rows))
     if arguments.figure:
         draw(rows, arguments.figure)
     return 0 if all(row["equal"] for row in rows) else 1

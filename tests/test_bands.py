@@ -142,3 +142,17 @@ def test_refusals() -> None:
         fold_in_bands(found, "b")
     with pytest.raises(InputError, match="is in no loop called q"):
         fold_in_bands(found, "q", arrays=["a"])
+
+
+def test_threads_inside_of_a_band_are_not_taken_for_one_after_the_other() -> None:
+    text = (KERNELS / "jacobi-1d-bands.c").read_text().replace("TILE 8", "TILE 4")
+    alone = text.replace("#pragma omp parallel for\n", "")
+    inside = alone.replace(
+        "            for (int i = MAX", "#pragma omp parallel for\n            for (int i = MAX"
+    )
+    assert inside != alone
+    sizes: list[str] = []
+    for each in (alone, inside):
+        (found,) = read_c("f.c", each.encode())
+        sizes.append(str(fold_in_bands(found, "b")["A_band"].size))
+    assert sizes == ["6*floor((N + 3)/4)", "10*floor((N + 3)/4)"]

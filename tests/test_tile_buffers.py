@@ -209,7 +209,30 @@ def test_cells_of_one_iteration_need_no_buffer_unless_threads_share_them() -> No
     text = ROWS.replace(
         "        for (int x = 1; x < N; x++)\n            out[y][x] = tmp[y][x] + tmp[y][x - 1];\n", ""
     ).replace("tmp[y][x] = in[y][x] * 0.5;", "{ tmp[y][x] = in[y][x] * 0.5; out[y][x] = tmp[y][x]; }")
-    assert sizes_of(fold_in_tiles(program_of(text), 1)) == {"tmp_tile": "N"}
+    assert sizes_of(fold_in_tiles(program_of(text), 1)) == {"tmp_tile": "1"}
     alone = text.replace("#pragma omp parallel for\n", "")
     with pytest.raises(InputError, match="no array can have a buffer"):
         fold_in_tiles(program_of(alone), 1)
+
+
+INNER_THREADS = """
+void f(int N, const double in[restrict N][N], double out[restrict N][N])
+{
+    double a[N][N];
+#pragma scop
+    for (int y = 0; y < N; y++) {
+#pragma omp parallel for
+        for (int x = 0; x < N; x++) {
+            a[y][x] = in[y][x] * 2;
+            out[y][x] = a[y][x] + 1;
+        }
+    }
+#pragma endscop
+}
+"""
+
+
+def test_threads_inside_of_a_tile_share_its_buffer() -> None:
+    """One cell is live at a time in each thread, and the buffer is for all of them."""
+    result = fold_in_tiles(program_of(INNER_THREADS), 1)
+    assert sizes_of(result) == {"a_tile": "N"}

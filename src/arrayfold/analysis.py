@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from arrayfold._budget import Budget
@@ -12,7 +13,8 @@ from arrayfold.codegen.lowering import InnermostLoops
 from arrayfold.conflicts import Conflicts
 from arrayfold.guards import with_guard_reads
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
-from arrayfold.program import Problem, Program
+from arrayfold.order import order_of
+from arrayfold.program import Parallelism, Problem, Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,13 @@ class Analysis:
             return Analysis(problem, None)
         with (budget or Budget(None)).limit("the analysis"):
             return Analysis(problem, analyse(problem))
+
+    def with_parallel(self, parallel: Mapping[int, Parallelism]) -> Analysis:
+        """The same for other parallel loops, which change the order and no value."""
+        assert isinstance(self.problem, Program)
+        assert self.liveness is not None
+        program = replace(self.problem, parallel=parallel)
+        return Analysis(program, replace(self.liveness, program=program, order=order_of(program)))
 
     def conflicts(
         self, name: str, budget: Budget | None = None, construction: Construction = "live-write"

@@ -34,6 +34,7 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
 from arrayfold.order import order_of
 from arrayfold.program import Problem, Program
+from arrayfold.tile_copies import times_of
 from arrayfold.verify import Proof, verify
 
 
@@ -79,18 +80,37 @@ def fold_in_bands(
     names = (*program.origins, *others)
     liveness = replace(first.liveness, program=program, order=order_of(program), temporaries=names)
     analysis = Analysis(program, liveness)
-    # Only the instances of a band use its part, and they run one after the other.
-    alone = replace(program, parallel={})
-    sequential = Analysis(alone, replace(liveness, program=alone, order=order_of(alone)))
+    # Only the instances of a band use its part, so that bands might as well follow one another.
+    inside = analysis.with_parallel(
+        {d: meaning for d, meaning in program.parallel.items() if not _is_over_bands(program, d)}
+    )
     folded = [
         _in_bands(
-            sequential if name in program.buffers else analysis, name, values, method, budget, progress, favor
+            inside if name in program.buffers else analysis, name, values, method, budget, progress, favor
         )
         if name in program.origins
         else fold_one(analysis, name, values, method, budget, progress, favor=favor)
         for name in names
     ]
     return FoldResult(program, tuple(folded), first.kept(), values, first.live_in_arrays())
+
+
+def _is_over_bands(program: Program, dimension: int) -> bool:
+    """Whether a dimension of the schedule is the band or the same all the time, wherever there are bands."""
+    times = times_of(program)
+    for statement in program.statements:
+        for access in statement.accesses:
+            if access.array not in program.buffers or statement.name not in times:
+                continue
+            mine = times[statement.name].intersect_params(program.context)
+            rest = mine.dim(isl.dim_type.out) - dimension - 1
+            one = mine.project_out(isl.dim_type.out, dimension + 1, rest)
+            one = one.project_out(isl.dim_type.out, 0, dimension)
+            band = access.relation.project_out(isl.dim_type.out, 1, access.relation.dim(isl.dim_type.out) - 1)
+            is_band = one.is_subset(band.reset_tuple_id(isl.dim_type.out))
+            if not is_band and not one.range().is_singleton():
+                return False
+    return True
 
 
 def _in_bands(

@@ -93,15 +93,16 @@ def _folded(
     assert first.liveness is not None
     names = (*program.buffers, *borders, *others)
     liveness = replace(first.liveness, program=program, order=order_of(program), temporaries=names)
-    # Every thread has a buffer of its own, in which tiles follow one another.
-    alone = replace(program, parallel={})
-    sequential = Analysis(alone, replace(liveness, program=alone, order=order_of(alone)))
     analysis = Analysis(program, liveness)
     folded: list[FoldedArray] = []
     for buffer in buffers:
         start = time.perf_counter()
         progress(f"{buffer.name}: conflicts")
-        conflicts = _coarser(sequential.conflicts(buffer.name, budget))
+        # Every thread has a buffer of its own, in which tiles follow one another.
+        inside = analysis.with_parallel(
+            {d: meaning for d, meaning in program.parallel.items() if d >= buffer.dimensions}
+        )
+        conflicts = _coarser(inside.conflicts(buffer.name, budget))
         request = Request.of(conflicts, params, budget)
         mapping, proof = _smallest(conflicts, buffer.dimensions, request)
         bound = LowerBound(None, None, (), False, None)

@@ -151,6 +151,11 @@ def lowest(row: Row, cells: isl.Set, context: isl.Set) -> int | None:
     return int(low.as_number()) if low.is_constant else None
 
 
+def values_equal(row: Row, space: isl.Space, value: int) -> isl.Set:
+    """{ A[x] }: where a row with numbers as coefficients has a value, before its modulo."""
+    return _values(row, space).eq_set(to_pw_aff(Formula.constant(value), space))
+
+
 def wraps(mapping: Mapping, cells: isl.Set) -> bool:
     """Whether some address of the cells { A[x] } needs its modulo."""
     layout = lay_out(mapping, cells, cells.params())

@@ -19,7 +19,7 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.address import Layout, Row, lay_out, lay_out_table, lowest
+from arrayfold.codegen.address import Layout, Row, lay_out, lay_out_table, lowest, values_equal
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
 from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, names_in
@@ -149,14 +149,17 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
 
 
 def _first_written(program: Program, name: str, layout: Layout) -> int | None:
-    """Where in a row the loop with most accesses begins to write, if rows are long and do not wrap."""
+    """Where in a row the loop with most accesses begins to write, if rows are long and do not wrap.
+
+    None if it does not always begin there; buffers are made so that all tiles but those at the border do.
+    """
     row = layout.rows[-1] if layout.rows else None
     if not isinstance(row, Row) or row.wrap != "none":
         return None
     if row.modulus.is_constant and row.modulus.as_number() < _SHORT_ROW:
         return None
     writers = [
-        (statement.domain.dim(isl.dim_type.set), len(statement.accesses), access.relation.range())
+        (statement.domain.dim(isl.dim_type.set), len(statement.accesses), access.relation)
         for statement in program.statements
         if program.source and not isinstance(program.source.statements[statement.name].node, Copy)
         for access in statement.accesses
@@ -165,7 +168,17 @@ def _first_written(program: Program, name: str, layout: Layout) -> int | None:
     if not writers:
         return None
     *_, cells = max(writers, key=lambda item: item[:2])
-    return lowest(row, cells.intersect_params(program.context), program.context)
+    cells = cells.intersect_params(program.context)
+    first = lowest(row, cells.range(), program.context)
+    return first if first is None or name in program.buffers or _begins_at(row, cells, first) else None
+
+
+def _begins_at(row: Row, cells: isl.Map, first: int) -> bool:
+    """Whether the innermost loop around accesses { S[i] -> A[x] } meets a value of a row whenever it runs."""
+    innermost = cells.dim(isl.dim_type.in_) - 1
+    here = cells.intersect_range(values_equal(row, cells.get_space().range(), first))
+    runs, begins = (one.domain().project_out(isl.dim_type.set, innermost, 1) for one in (cells, here))
+    return bool(runs.is_subset(begins))
 
 
 def _block_storages(
