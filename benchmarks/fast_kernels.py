@@ -172,7 +172,7 @@ KERNELS = (
     Kernel("blur-threads", f"{_OWN}/blur-strips.c", [_case(1.6, N=8192)], local=1, parallel="tx"),
     Kernel(
         "jacobi-1d-threads",
-        f"{_OWN}/jacobi-1d-bands.c",
+        "examples/jacobi-bands.c",
         [_case(1.7, MODULO, N=200_000, T=400)],
         local="b",
         tile=100_000,

@@ -22,7 +22,9 @@ from interleavings import loops
 from reference import Access, Cell, Trace, is_valid, modular_address, partial_conflicts
 from traces import trace_of
 
-KERNELS = Path(__file__).parent.parent / "benchmarks/kernels"
+ROOT = Path(__file__).parent.parent
+LINE = "examples/jacobi-bands.c"
+PLANE = "benchmarks/kernels/jacobi-2d-bands.c"
 
 ONE_LOOP = """
 void f(int N, const double in[restrict N], double out[restrict N])
@@ -40,8 +42,8 @@ void f(int N, const double in[restrict N], double out[restrict N])
 
 @cache
 def program(name: str) -> Program:
-    text = (KERNELS / f"{name}.c").read_text().replace("TILE 8", "TILE 4")
-    (found,) = read_c(f"{name}.c", text.encode())
+    text = (ROOT / name).read_text().replace("TILE 8", "TILE 4")
+    (found,) = read_c(name, text.encode())
     return found
 
 
@@ -51,7 +53,7 @@ def folded(name: str) -> FoldResult:
 
 
 def test_a_band_folds_like_a_sequential_program() -> None:
-    mappings = {array.name: str(array.mapping) for array in folded("jacobi-1d-bands")}
+    mappings = {array.name: str(array.mapping) for array in folded(LINE)}
     assert mappings == {
         "A_band": "A_band[b, t, i] -> [b mod floor((N + 3)/4), (t - i) mod 6]",
         "A_halo": "A_halo[b, t, i] -> [b mod (floor((N + 2)/4) - 1), t mod 2]",
@@ -61,7 +63,7 @@ def test_a_band_folds_like_a_sequential_program() -> None:
 
 @pytest.mark.parametrize("size", [3, 4, 9, 10])
 def test_outputs_have_the_same_history_by_enumeration(size: int) -> None:
-    before = program("jacobi-1d-bands")
+    before = program(LINE)
     after = with_bands(before, "b", "A")
     histories = [outputs(trace_of(each, {"N": size, "T": 3})) for each in (before, after)]
     assert len(histories[0]) == size
@@ -81,7 +83,7 @@ def outputs(trace: Trace) -> dict[Access, object]:
 
 @pytest.mark.parametrize("size", [5, 9, 12])
 def test_no_thread_overwrites_what_another_reads_by_enumeration(size: int) -> None:
-    result = folded("jacobi-1d-bands")
+    result = folded(LINE)
     params = {"N": size, "T": 3}
     problem = result.problem
     assert isinstance(problem, Program)
@@ -122,10 +124,7 @@ def times_of(problem: Program, params: dict[str, int]) -> dict[tuple[str, tuple[
 @pytest.mark.parametrize(
     "name",
     # The tests of a program run in one process, which folds it once.
-    [
-        pytest.param(name, marks=pytest.mark.xdist_group(f"bands: {name}"))
-        for name in ("jacobi-1d-bands", "jacobi-2d-bands")
-    ],
+    [pytest.param(name, marks=pytest.mark.xdist_group(f"bands: {name}")) for name in (LINE, PLANE)],
 )
 def test_code_runs(name: str, style: str) -> None:
     result = folded(name)
@@ -145,7 +144,7 @@ def test_refusals() -> None:
 
 
 def test_threads_inside_of_a_band_are_not_taken_for_one_after_the_other() -> None:
-    text = (KERNELS / "jacobi-1d-bands.c").read_text().replace("TILE 8", "TILE 4")
+    text = (ROOT / LINE).read_text().replace("TILE 8", "TILE 4")
     alone = text.replace("#pragma omp parallel for\n", "")
     inside = alone.replace(
         "            for (int i = MAX", "#pragma omp parallel for\n            for (int i = MAX"

@@ -4,10 +4,10 @@
 
 #define STRIP 512
 
-void blur_interleaved(int N, const double in[restrict N][N + 2], double out[restrict N][N])
+void blur_interleaved(int N, const float in[restrict N][N + 2], float out[restrict N][N])
 {
     const long ring = 2L * N + STRIP;
-    double *blurx = aligned_alloc(64, (ring * sizeof(double) + 63) / 64 * 64);
+    float *blurx = aligned_alloc(64, (ring * sizeof(float) + 63) / 64 * 64);
     long now = 0;
     for (int y = 0; y < N; y++)
         for (int x = 0, stop; x < N; x = stop) {
@@ -21,13 +21,13 @@ void blur_interleaved(int N, const double in[restrict N][N + 2], double out[rest
             for (int k = 0; k < 3; k++)
                 if (positions[k] + stop - x > ring)
                     stop = x + (int)(ring - positions[k]);
-            double *restrict a = blurx + now;
+            float *restrict a = blurx + now;
             for (int k = 0; k < stop - x; k++)
-                a[k] = (in[y][x + k] + in[y][x + k + 1] + in[y][x + k + 2]) * (1.0 / 3);
+                a[k] = (in[y][x + k] + in[y][x + k + 1] + in[y][x + k + 2]) * (1.0f / 3);
             if (y >= 2) {
-                const double *b = blurx + before, *c = blurx + first;
+                const float *b = blurx + before, *c = blurx + first;
                 for (int k = 0; k < stop - x; k++)
-                    out[y][x + k] = (a[k] + b[k] + c[k]) * (1.0 / 3);
+                    out[y][x + k] = (a[k] + b[k] + c[k]) * (1.0f / 3);
             }
             now += stop - x;
             if (now == ring)

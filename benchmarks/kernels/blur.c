@@ -4,16 +4,16 @@
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 
-void blur_interleaved(int N, const double in[restrict N][N + 2], double out[restrict N][N])
+void blur_interleaved(int N, const float in[restrict N][N + 2], float out[restrict N][N])
 {
-    double blurx[N][N];
+    float blurx[N][N];
 
 #pragma scop
     for (int y = 0; y < N; y++)
         for (int x = 0; x < N; x++) {
-            blurx[y][x] = (in[y][x] + in[y][x + 1] + in[y][x + 2]) * (1.0 / 3);
+            blurx[y][x] = (in[y][x] + in[y][x + 1] + in[y][x + 2]) * (1.0f / 3);
             if (y >= 2)
-                out[y][x] = (blurx[y][x] + blurx[y - 1][x] + blurx[y - 2][x]) * (1.0 / 3);
+                out[y][x] = (blurx[y][x] + blurx[y - 1][x] + blurx[y - 2][x]) * (1.0f / 3);
         }
 #pragma endscop
 }

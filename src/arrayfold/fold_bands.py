@@ -12,7 +12,7 @@ from arrayfold._budget import Budget
 from arrayfold._isl import coalesced, nonzero
 from arrayfold.analysis import Analysis
 from arrayfold.bands import with_bands
-from arrayfold.bounds import LowerBound
+from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
@@ -125,7 +125,8 @@ def _in_bands(
     """An array whose first coordinate is the band; whatever is in different bands is kept apart."""
     start = time.perf_counter()
     progress(f"{name}: conflicts")
-    inside = _in_one_band(analysis.conflicts(name, budget))
+    exact = analysis.conflicts(name, budget)
+    inside = _in_one_band(exact)
     conflicts = replace(inside, differences=inside.differences.union(_other_bands(inside)))
     request = Request.of(inside, params, budget)
     progress(f"{name}: mappings")
@@ -140,7 +141,9 @@ def _in_bands(
     if not isinstance(proof, Proof):
         raise NothingProved(f"{name}: {mapping} is not proved")
     assert isinstance(analysis.problem, Program)
-    bound = LowerBound(None, None, (), False, None)
+    # What is live together when bands follow one another is so in one of the orders that can happen.
+    progress(f"{name}: lower bound")
+    bound = find_lower_bound(exact, budget, params)
     seconds = time.perf_counter() - start
     what = f"values of {analysis.problem.origins[name]}"
     return FoldedArray(name, best.method, mapping, proof, bound, conflicts, seconds, params, (), what=what)

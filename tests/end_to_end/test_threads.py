@@ -234,10 +234,10 @@ def test_loops_made_parallel(name: str, fuse: bool, sanitizer: Sanitizer, tmp_pa
     assert_same_bits_without_races(path.read_bytes(), code, result.problem, sanitizer, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["jacobi-1d-bands", "jacobi-2d-bands"])
+@pytest.mark.parametrize("name", ["examples/jacobi-bands.c", "benchmarks/kernels/jacobi-2d-bands.c"])
 def test_bands_with_halos(name: str, sanitizer: Sanitizer, tmp_path: Path) -> None:
     """Each band folds in place as a sequential program does, beside other threads."""
-    path = Path(f"benchmarks/kernels/{name}.c")
+    path = Path(name)
     (problem,) = read_all(path)
     result = fold_in_bands(problem, "b")
     code = write_c([result.region()])

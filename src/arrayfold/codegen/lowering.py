@@ -31,7 +31,7 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
-STRIP = 64
+STRIP = 256
 _LARGEST_UNIT = 64
 _SECONDS = 4.0
 _SECONDS_AN_ARRAY = 1.0

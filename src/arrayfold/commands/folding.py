@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "arrayfold fold examples/harris.c -o harris.folded.c --run",
     "arrayfold fold examples/blur.c --fuse -o blur.folded.c",
     "arrayfold fold examples/blur-tiled.c --local 2 -o blur-tiled.folded.c",
-    "arrayfold fold benchmarks/kernels/jacobi-1d-bands.c --local b -o jacobi-bands.folded.c",
+    "arrayfold fold examples/jacobi-bands.c --local b -o jacobi-bands.folded.c",
     "arrayfold fold examples/heat-2d.c --mode reallocate --share cells -o heat.folded.c --run",
     "arrayfold fold kernel.c -o out.c -- -I include -DN=1024",
     "arrayfold fold examples/blur-interleaved.toml --param N=1024",
