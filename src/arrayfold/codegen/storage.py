@@ -173,12 +173,12 @@ class Storage:
                 "  abort();",
                 f"{element} {target} = (void *)({self.block} + {skipped}{after});",
             ]
-        more = f" + {lead}" if lead else ""
         count = f"{whole} / sizeof({element})" if inner else sizes[0]
+        first = f"{self.block} + {skipped} / sizeof({element})" + (f" + {lead}" if lead else "")
         return [
             *pitch,
             f"{element} {self.block}[{count} + {lanes - 1 + lead}];",
-            f"{element} {target} = (void *)({self.block} + {skipped} / sizeof({element}){more});",
+            f"{element} {target} = {f'(void *)({first})' if inner else first};",
         ]
 
     def release(self) -> list[str]:
