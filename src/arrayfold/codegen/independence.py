@@ -25,7 +25,7 @@ from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
-STRIPS = (None, 64, 16)
+STRIPS = (None, 256, 64, 16)
 _SECONDS = 4.0
 _SECONDS_AN_ARRAY = 1.0
 

@@ -247,6 +247,10 @@ class InnerLoop:
         before = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
         before += [line for one in self._turning.values() for line in self._prepare_turning(one)]
         if not self._groups and longest is None:
+            if pragmas and "?" in end:
+                # gcc ignores pragmas of a loop whose condition branches, and in parallel loops it does.
+                before.append(f"const {kind} {self.name(f'{i}_end')} = {end};")
+                end = self.name(f"{i}_end")
             if any(begin in line for line in before):
                 before.insert(0, f"const {kind} {begin} = {start};")
                 start = begin

@@ -173,7 +173,7 @@ class _Printer:
         if not pragmas:
             is_independent, length = self._style.strips(dimension, frozenset(inner.statements))
             pragmas = ["#pragma GCC ivdep"] if is_independent else []
-        if not inner.is_plain or length is not None:
+        if not inner.is_plain or length is not None or (pragmas and self._inside_parallel and "?" in end):
             yield from inner.lines(start, end, body, seam, pragmas, length)
             return
         yield from pragmas
