@@ -29,28 +29,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.progress import track
 
-from arrayfold import fold, reorder
-from arrayfold._budget import Budget
-from arrayfold.codegen import Style
 from arrayfold.driver import driver_text
-from arrayfold.fold import fold_with
-from arrayfold.fold_bands import fold_in_bands
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import box_size
-from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler
-from fast_kernels import BY_HAND, IVDEP, KERNELS, MODULO, TWO_STEPS, UNFOLDED, Case, Kernel
+from fast_kernels import KERNELS, Case, Kernel
 from fast_table import draw, markdown_of, table_of
+from fast_versions import Version, all_versions
 from halide_peer import seconds_of
 
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
@@ -80,15 +72,6 @@ static double bench_now(void)
 """
 
 
-@dataclass(frozen=True)
-class Version:
-    """One program: how it is called, its code, and the bytes of its temporaries, for all sizes."""
-
-    label: str
-    code: bytes
-    temporaries: Formula
-
-
 @dataclass
 class Measured:
     """Times of one run each in seconds, what the outputs hash to, and the peak of memory."""
@@ -101,67 +84,6 @@ class Measured:
     def median(self) -> float:
         """The median time."""
         return statistics.median(self.times)
-
-
-def versions_of(kernel: Kernel, program: Program) -> list[Version]:
-    """The four programs of a kernel."""
-    source, original = program.source, kernel.plain_program().source
-    assert source is not None
-    assert original is not None
-    ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program
-    if isinstance(kernel.local, str):
-        smallest = ours = fold_in_bands(ordered, kernel.local, budget=kernel.budget(), favor=kernel.favor)
-    else:
-        smallest = fold(ordered, budget=kernel.budget(), favor=kernel.favor)
-        ours = fold_in_tiles(ordered, kernel.local, budget=kernel.budget()) if kernel.local else smallest
-    used = set(source.variables) & {access.array for one in program.statements for access in one.accesses}
-    own = [name for name in used if source.variables[name].storage == "local"]
-    unfolded = _sum(
-        _bytes(box_size(program.array(name).cells, program.context), program, name) for name in own
-    )
-
-    def version(label: str, result: FoldResult, style: Style) -> Version:
-        region = result.region(None, style)
-        used = _sum(_bytes(item.mapping.size, region.program, item.mapping.array) for item in region.folds)
-        return Version(label, result.to_c(style=style).encode("utf-8", "surrogateescape"), used)
-
-    if kernel.simple == TWO_STEPS:
-        two = {array.name: _two_steps(array) for array in smallest}
-        folded = fold_with(ordered, two, budget=kernel.budget())
-        simple = version(TWO_STEPS, folded, "fast")
-    elif kernel.simple == IVDEP:
-        folded = fold(kernel.plain_program(), method="identity", budget=kernel.budget())
-        simple = Version(IVDEP, folded.to_c(loops="generate").encode("utf-8", "surrogateescape"), unfolded)
-    else:
-        plain = kernel.plain_program() if kernel.rows[0] else ordered
-        folded = fold(plain, method="successive-modulo", budget=kernel.budget())
-        simple = version(MODULO, folded, "readable")
-    written = kernel.by_hand()
-    by_hand = [] if written is None else [Version(BY_HAND, written, Formula.constant(0))]
-    return [
-        *by_hand,
-        Version(UNFOLDED, original.text.data, unfolded),
-        simple,
-        version("naive", smallest, "readable"),
-        version("arrayfold", ours, "fast"),
-    ]
-
-
-def _two_steps(array: FoldedArray) -> StorageMapping:
-    """The first dimension modulo two, the others as they are: what is written by hand most often."""
-    rank = array.conflicts.array.rank
-    rows = [[int(k == axis) for k in range(rank)] for axis in range(rank)]
-    moduli = [Formula.constant(2), *(length for _, length in array.conflicts.box[1:])]
-    return StorageMapping.of(array.name, array.conflicts.array.dimensions, rows, moduli)
-
-
-def _bytes(cells: Formula, program: Program, array: str) -> Formula:
-    assert program.source is not None
-    return cells * max(1, program.source.variables[array].element.bits // 8)
-
-
-def _sum(formulas: Iterable[Formula]) -> Formula:
-    return sum(formulas, Formula.constant(0))
 
 
 def build(
@@ -349,11 +271,13 @@ def main() -> int:
     console = Console(width=210)
     rows: list[dict[str, Any]] = []
     names = arguments.programs or [one.name for one in KERNELS if not one.is_long]
-    for kernel in (one for one in KERNELS if one.name in names):
-        console.print(f"{kernel.name} ...", style="dim")
-        start = time.perf_counter()
-        versions = versions_of(kernel, kernel.program())
-        console.print(f"folded in {time.perf_counter() - start:.1f} s", style="dim")
+    kernels = [one for one in KERNELS if one.name in names]
+    start = time.perf_counter()
+    folding = track(all_versions(kernels), "folding", len(kernels), console=console, transient=True)
+    versions_by_name = dict(folding)
+    console.print(f"folded in {time.perf_counter() - start:.0f} s", style="dim")
+    for kernel in kernels:
+        versions = versions_by_name[kernel.name]
         for case in kernel.cases:
             if arguments.processes:
                 found = together(

@@ -30,7 +30,8 @@ from arrayfold.formula import Formula
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.reallocation import reallocate
-from folded_code import Measured, Version, build, run
+from fast_versions import Version
+from folded_code import Measured, build, run
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def test_a_band_folds_like_a_sequential_program() -> None:
 @pytest.mark.parametrize("size", [3, 4, 9, 10])
 def test_outputs_have_the_same_history_by_enumeration(size: int) -> None:
     before = program(LINE)
-    after = with_bands(before, "b", "A")
+    after = with_bands(before, "b", ["A"])
     histories = [outputs(trace_of(each, {"N": size, "T": 3})) for each in (before, after)]
     assert len(histories[0]) == size
     assert histories[0] == histories[1]

@@ -17,7 +17,7 @@ from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler, run_both
 from arrayfold.schedule import reorder
-from arrayfold.tile_buffers import with_tile_buffer
+from arrayfold.tile_buffers import with_tile_buffers
 
 Cell = tuple[str, tuple[int, ...]]
 
@@ -167,7 +167,7 @@ def results(program: Program, size: int) -> dict[Cell, object]:
 @pytest.mark.parametrize("size", [3, 9, 17])
 def test_copies_keep_values_by_enumeration(size: int) -> None:
     program = blur()
-    before, after = results(program, size), results(with_tile_buffer(program, 2, "blurx"), size)
+    before, after = results(program, size), results(with_tile_buffers(program, 2, ["blurx"]), size)
     outputs = {cell: value for cell, value in before.items() if cell[0] == "out"}
     assert outputs
     assert outputs == {cell: value for cell, value in after.items() if cell[0] == "out"}
@@ -202,7 +202,7 @@ def test_an_array_that_may_not_be_written_has_no_buffer() -> None:
     text = ROWS.replace("            tmp[y][x] =", "            if (in[y][0] > 0.25) tmp[y][x] =")
     assert "if (in" in text
     with pytest.raises(InputError, match="may or may not write tmp"):
-        with_tile_buffer(program_of(text), 1, "tmp")
+        with_tile_buffers(program_of(text), 1, ["tmp"])
 
 
 def test_cells_of_one_iteration_need_no_buffer_unless_threads_share_them() -> None:

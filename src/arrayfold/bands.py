@@ -9,76 +9,51 @@ halos are stored for two steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
 
 from arrayfold._isl import fresh_name
-from arrayfold.c.source import StatementSource
 from arrayfold.errors import InputError
-from arrayfold.formula_isl import box_size
-from arrayfold.program import Access, Moved, Program, Statement, TileBuffer
-from arrayfold.tile_copies import (
-    Tiling,
-    arrays_of,
-    check_for_tiles,
-    check_values,
-    copies_of,
-    flows_of,
-    moves_of,
-    new_name,
-    sides_of,
-    times_of,
-)
+from arrayfold.program import Moved, Program
+from arrayfold.tile_program import Part, part_of, taken_names, with_parts
+from arrayfold.tiling import Tiling, check_for_tiles, times_of
 
 
-def with_bands(program: Program, loop: str, name: str) -> Program:
-    """The same program in which each iteration of the loops of that name has a part of an array.
+def with_bands(program: Program, loop: str, names: Sequence[str]) -> Program:
+    """The same program in which each iteration of the loops of that name has a part of some arrays."""
+    taken = taken_names(program)
+    return with_bands_of(program, [plan_bands(program, loop, name, taken) for name in names])
 
-    It is checked that every read sees the value that it saw before.
+
+def plan_bands(program: Program, loop: str, name: str, taken: list[str]) -> Part:
+    """How an array is stored with a part for each iteration of the loops of that name.
+
+    taken  names that are in use; those of the parts and of the halos are added
     """
     check_for_tiles(program, name)
-    array = program.array(name)
-    tiling = _tiling(program, loop, name)
-    flows = flows_of(program, [name])
-    sides = sides_of(tiling, program.context, flows)
-    taken = [*(one.name for one in program.arrays), *(one.name for one in program.statements)]
-    local = new_name(f"{name}_band", taken)
-    halos = {side: new_name(f"{name}_halo{k if k else ''}", taken) for k, side in enumerate(sides)}
-    copies = copies_of(tiling, moves_of(tiling, program, name, sides), name, local, halos, taken)
-    statements = [_moved(one, name, tiling, local) for one in program.statements]
-    statements += copies.statements
-    dimensions = (fresh_name(loop, array.dimensions), *array.dimensions)
-    new = arrays_of(statements, dict.fromkeys((local, *halos.values()), dimensions))
-    origins = {one.name: name for one in new}
-    size = box_size(array.cells, program.context)
-    chosen = program.temporaries
-    if chosen is not None:
-        chosen = (*(one for one in chosen if one != name), *origins)
-    present = tuple(one for one in origins if one != local)
-    reads, writes = (_places(program, tiling, name, local, writes=kind) for kind in (False, True))
-    if program.moved is not None:
-        reads, writes = program.moved.reads.union(reads), program.moved.writes.union(writes)
-    source = program.source
-    if source is not None:
-        added = {one: StatementSource(copy, ()) for one, copy in copies.sources.items()}
-        source = replace(source, statements={**source.statements, **added}).with_arrays(origins, {name})
-    result = replace(
-        program,
-        statements=tuple(statements),
-        arrays=(*(one for one in program.arrays if one.name != name), *new),
-        schedule=copies.schedule,
-        parallel={tiling.position(d): meaning for d, meaning in program.parallel.items()},
-        temporaries=chosen,
-        buffers={**program.buffers, local: TileBuffer(local, name, 1, present, size, lasts=True)},
-        moved=Moved(reads, writes),
+    band = fresh_name(loop, program.array(name).dimensions)
+    return part_of(program, name, _tiling(program, loop, name), ("band", "halo"), [band], taken)
+
+
+def with_bands_of(program: Program, parts: Sequence[Part]) -> Program:
+    """The same program with these parts."""
+    result = with_parts(program, parts)
+    origins: dict[str, str] = {}
+    moved = program.moved or Moved(*(isl.UnionMap.empty(program.context.get_space()) for _ in range(2)))
+    for part in parts:
+        buffer = result.buffers[part.local]
+        origins.update(dict.fromkeys((buffer.name, *buffer.borders), part.array))
+        reads, writes = (_places(program, part, writes=kind) for kind in (False, True))
+        moved = Moved(moved.reads.union(reads), moved.writes.union(writes))
+    sizes = {part.array: result.buffers[part.local].size for part in parts}
+    return replace(
+        result,
+        moved=moved,
         origins={**program.origins, **origins},
-        replaced={**program.replaced, name: size},
-        source=source,
+        replaced={**program.replaced, **sizes},
     )
-    check_values(flows, result, name, dict.fromkeys(origins, 1), tuple(copies.sources))
-    return result
 
 
 def _tiling(program: Program, loop: str, name: str) -> Tiling:
@@ -129,28 +104,13 @@ def _first(times: isl.Set, count: int) -> isl.Set:
     return times.project_out(isl.dim_type.set, count, times.dim(isl.dim_type.set) - count)
 
 
-def _moved(statement: Statement, name: str, tiling: Tiling, local: str) -> Statement:
-    """The statement with the cells of its band."""
-    if statement.name not in tiling.rows:
-        return statement
-    band = tiling.tile_of(statement.name)
-    accesses: list[Access] = []
-    for access in statement.accesses:
-        new = access
-        if access.array == name:
-            relation = band.flat_range_product(access.relation).set_tuple_name(isl.dim_type.out, local)
-            new = replace(access, array=local, relation=relation)
-        accesses.append(new)
-    return replace(statement, accesses=tuple(accesses))
-
-
-def _places(program: Program, tiling: Tiling, name: str, local: str, *, writes: bool) -> isl.UnionMap:
+def _places(program: Program, part: Part, *, writes: bool) -> isl.UnionMap:
     """{ [S[i] -> A[x]] -> B[band, x] }: where reads or writes of the text find their cells."""
     found = isl.UnionMap.empty(program.context.get_space())
     for statement in program.statements:
         for access in statement.accesses:
-            if access.array == name and access.is_write == writes:
-                band = access.relation.domain_map().apply_range(tiling.tile_of(statement.name))
+            if access.array == part.array and access.is_write == writes:
+                band = access.relation.domain_map().apply_range(part.tiling.tile_of(statement.name))
                 cell = band.flat_range_product(access.relation.range_map())
-                found = found.union(isl.UnionMap.from_map(cell.set_tuple_name(isl.dim_type.out, local)))
+                found = found.union(isl.UnionMap.from_map(cell.set_tuple_name(isl.dim_type.out, part.local)))
     return found

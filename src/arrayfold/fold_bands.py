@@ -11,30 +11,20 @@ import islpy as isl
 from arrayfold._budget import Budget
 from arrayfold._isl import coalesced, nonzero
 from arrayfold.analysis import Analysis
-from arrayfold.bands import with_bands
+from arrayfold.bands import plan_bands, with_bands_of
 from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
-from arrayfold.fold import (
-    DEFAULT_SECONDS,
-    Favor,
-    Progress,
-    best_for_loops,
-    checked_params,
-    chosen_arrays,
-    fold_one,
-)
-from arrayfold.fold_tiles import check_values_stay
+from arrayfold.fold import Favor, Progress, best_for_loops, fold_one
+from arrayfold.fold_parts import with_parts_of
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
-from arrayfold.guards import with_guard_reads
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
-from arrayfold.order import order_of
 from arrayfold.program import Problem, Program
-from arrayfold.tile_copies import times_of
+from arrayfold.tiling import times_of
 from arrayfold.verify import Proof, verify
 
 
@@ -53,46 +43,40 @@ def fold_in_bands(
 
     Arrays that are named must allow that; of all temporaries, those that do not are folded as they are.
     """
-    if not isinstance(problem, Program):
-        raise InputError("bands need a program, but the file gives conflicts")
-    budget = budget or Budget(DEFAULT_SECONDS)
-    values = checked_params(problem, params or {})
-    # New loops evaluate the conditions of a statement at its own time.
-    program = with_guard_reads(problem)
-    first = Analysis.of(program, budget)
-    chosen = chosen_arrays(first, arrays)
-    why = "no array is folded"
-    with budget.limit("the bands"):
-        for name in chosen:
-            progress(f"{name}: bands")
-            try:
-                check_values_stay(first, name)
-                program = with_bands(program, loop, name)
-            except InputError as error:
-                if arrays:
-                    raise
-                why = error.message
+    parted = with_parts_of(
+        problem,
+        lambda program, name, taken: plan_bands(program, loop, name, taken),
+        with_bands_of,
+        what="bands",
+        params=params,
+        arrays=arrays,
+        budget=budget,
+        progress=progress,
+    )
+    program, analysis = parted.program, parted.analysis
     if not program.buffers:
-        raise InputError(f"no array has a part for each iteration of the loop {loop}: {why}")
-    # No read of a band is undefined, because all values are as before.
-    assert first.liveness is not None
-    others = tuple(name for name in chosen if name not in program.origins.values())
-    names = (*program.origins, *others)
-    liveness = replace(first.liveness, program=program, order=order_of(program), temporaries=names)
-    analysis = Analysis(program, liveness)
+        raise InputError(f"no array has a part for each iteration of the loop {loop}: {parted.why}")
     # Only the instances of a band use its part, so that bands might as well follow one another.
     inside = analysis.with_parallel(
         {d: meaning for d, meaning in program.parallel.items() if not _is_over_bands(program, d)}
     )
     folded = [
         _in_bands(
-            inside if name in program.buffers else analysis, name, values, method, budget, progress, favor
+            inside if name in program.buffers else analysis,
+            name,
+            parted.params,
+            method,
+            parted.budget,
+            progress,
+            favor,
         )
-        if name in program.origins
-        else fold_one(analysis, name, values, method, budget, progress, favor=favor)
-        for name in names
+        for name in program.origins
     ]
-    return FoldResult(program, tuple(folded), first.kept(), values, first.live_in_arrays())
+    folded += [
+        fold_one(analysis, name, parted.params, method, parted.budget, progress, favor=favor)
+        for name in parted.others
+    ]
+    return parted.result(folded)
 
 
 def _is_over_bands(program: Program, dimension: int) -> bool:

@@ -11,21 +11,20 @@ from dataclasses import replace
 import islpy as isl
 
 from arrayfold._budget import Budget
-from arrayfold._isl import image, linear_form, nonzero, sets_of
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import LowerBound
+from arrayfold._isl import image, linear_form, nonzero
+from arrayfold.bounds import UNKNOWN
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NotAffine, NothingProved
-from arrayfold.fold import DEFAULT_SECONDS, Progress, checked_params, chosen_arrays, fold_one
+from arrayfold.fold import Progress, fold_one
+from arrayfold.fold_parts import Parted, with_parts_of
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
-from arrayfold.guards import with_guard_reads
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request
-from arrayfold.order import order_of
 from arrayfold.program import Problem, Program
-from arrayfold.tile_buffers import stays_in_iterations, with_tile_buffer
+from arrayfold.tile_buffers import plan_buffer, stays_in_iterations
+from arrayfold.tile_program import Part, with_parts
 from arrayfold.verify import Proof, verify
 
 
@@ -44,58 +43,32 @@ def fold_in_tiles(
     Arrays that are named must allow that; of all temporaries, those that do not, and those of which one cell
     is live at a time, are folded as they are.
     """
-    if not isinstance(problem, Program):
-        raise InputError("buffers of tiles need a program, but the file gives conflicts")
-    budget = budget or Budget(DEFAULT_SECONDS)
-    values = checked_params(problem, params or {})
-    # New loops evaluate the conditions of a statement at its own time.
-    program = with_guard_reads(problem)
-    first = Analysis.of(program, budget)
-    chosen = chosen_arrays(first, arrays)
-    with budget.limit("the buffers of tiles"):
-        for name in chosen:
-            progress(f"{name}: buffer")
-            try:
-                check_values_stay(first, name)
-                if not (arrays or program.parallel) and stays_in_iterations(program, name):
-                    continue
-                program = with_tile_buffer(program, loops, name)
-            except InputError:
-                if arrays:
-                    raise
-    if not program.buffers and not arrays:
+
+    def plan(program: Program, name: str, taken: list[str]) -> Part | None:
+        if not (arrays or program.parallel) and stays_in_iterations(program, name):
+            return None
+        return plan_buffer(program, loops, name, taken)
+
+    parted = with_parts_of(
+        problem,
+        plan,
+        with_parts,
+        what="buffers of tiles",
+        params=params,
+        arrays=arrays,
+        budget=budget,
+        progress=progress,
+    )
+    if not parted.program.buffers and not arrays:
         raise InputError(f"no array can have a buffer inside of the first {loops} loops")
-    return _folded(first, program, chosen, values, method, budget, progress)
+    return _folded(parted, method, progress)
 
 
-def check_values_stay(analysis: Analysis, name: str) -> None:
-    """Raise for an array whose values come from outside, or are needed there."""
-    assert isinstance(analysis.problem, Program)
-    needed = {cells.get_tuple_name() for cells in sets_of(analysis.problem.live_out)}
-    if name in analysis.live_in_arrays() | needed:
-        raise InputError(f"{name} has values from before the program or for after it, so it has no buffer")
-
-
-def _folded(
-    first: Analysis,
-    program: Program,
-    chosen: Sequence[str],
-    params: Mapping[str, int],
-    method: str,
-    budget: Budget,
-    progress: Progress,
-) -> FoldResult:
+def _folded(parted: Parted, method: str, progress: Progress) -> FoldResult:
     """The buffers, what tiles leave to each other, and the other arrays, each folded."""
-    buffers = program.buffers.values()
-    others = [name for name in chosen if all(name != buffer.array for buffer in buffers)]
-    borders = {one: buffer for buffer in buffers for one in buffer.borders}
-    # No read of a buffer is undefined, because all values are as before.
-    assert first.liveness is not None
-    names = (*program.buffers, *borders, *others)
-    liveness = replace(first.liveness, program=program, order=order_of(program), temporaries=names)
-    analysis = Analysis(program, liveness)
+    program, analysis, params, budget = parted.program, parted.analysis, parted.params, parted.budget
     folded: list[FoldedArray] = []
-    for buffer in buffers:
+    for buffer in program.buffers.values():
         start = time.perf_counter()
         progress(f"{buffer.name}: conflicts")
         # Every thread has a buffer of its own, in which tiles follow one another.
@@ -105,15 +78,15 @@ def _folded(
         conflicts = _coarser(inside.conflicts(buffer.name, budget))
         request = Request.of(conflicts, params, budget)
         mapping, proof = _smallest(conflicts, buffer.dimensions, request)
-        bound = LowerBound(None, None, (), False, None)
         seconds = time.perf_counter() - start
         is_all = not buffer.borders
         was, what = (buffer.size, None) if is_all else (Formula.constant(0), "a tile")
         one = FoldedArray(
-            buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was, what
+            buffer.name, "tile", mapping, proof, UNKNOWN, conflicts, seconds, params, (), was, what
         )
         folded.append(one)
-    for name in (*borders, *others):
+    borders = {one: buffer for buffer in program.buffers.values() for one in buffer.borders}
+    for name in (*borders, *parted.others):
         one = fold_one(analysis, name, params, method, budget, progress)
         if (buffer := borders.get(name)) is not None:
             # The first of them stands for the array.
@@ -121,7 +94,7 @@ def _folded(
             was, what = (buffer.size, None) if is_first else (Formula.constant(0), "a side of tiles")
             one = replace(one, was=was, what=what)
         folded.append(one)
-    return FoldResult(program, tuple(folded), first.kept(), params, first.live_in_arrays())
+    return parted.result(folded)
 
 
 def _coarser(conflicts: Conflicts) -> Conflicts:

@@ -9,78 +9,35 @@ borders of tiles are stored apart from their inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Sequence
 
 import islpy as isl
 
 from arrayfold._isl import fresh_names
-from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.errors import InputError
-from arrayfold.formula_isl import box_size
 from arrayfold.loops import loop_dimensions
-from arrayfold.program import Access, Program, Statement, TileBuffer
-from arrayfold.tile_copies import (
-    Tiling,
-    arrays_of,
-    check_for_tiles,
-    check_values,
-    copies_of,
-    ends_of,
-    flows_of,
-    moves_of,
-    new_name,
-    sides_of,
-    times_of,
-)
+from arrayfold.program import Program
+from arrayfold.tile_program import Part, part_of, taken_names, with_parts
+from arrayfold.tiling import Tiling, check_for_tiles, ends_of, flows_of, times_of
 
 
-def with_tile_buffer(program: Program, loops: int, name: str) -> Program:
-    """The same program in which an array has a buffer inside of the first loops.
+def with_tile_buffers(program: Program, loops: int, names: Sequence[str]) -> Program:
+    """The same program in which arrays have buffers inside of the first loops."""
+    taken = taken_names(program)
+    return with_parts(program, [plan_buffer(program, loops, name, taken) for name in names])
 
-    It is checked that every read sees the value that it saw before.
+
+def plan_buffer(program: Program, loops: int, name: str, taken: list[str]) -> Part:
+    """How an array is stored with a buffer inside of the first loops.
+
+    taken  names that are in use; those of the buffer and of what is outside are added
     """
     if loops < 1:
         raise InputError(f"a tile has at least one loop around it, not {loops}")
     check_for_tiles(program, name)
-    array = program.array(name)
     tiling = _tiling(program, loops, name)
-    flows = flows_of(program, [name])
-    sides = sides_of(tiling, program.context, flows)
-    taken = [*(one.name for one in program.arrays), *(one.name for one in program.statements)]
-    local = new_name(f"{name}_tile", taken)
-    outside = (0,) * tiling.rank
-    shared = {
-        side: new_name(f"{name}_border{k if k else ''}", taken)
-        for k, side in enumerate(dict.fromkeys([*sides, outside]))
-    }
-    copies = copies_of(tiling, moves_of(tiling, program, name, sides), name, local, shared, taken)
-    statements = [_moved(one, name, tiling, local, shared[outside]) for one in program.statements]
-    statements += copies.statements
-    outer = fresh_names("t", tiling.rank, array.dimensions)
-    dimensions = {local: (*outer, *array.dimensions), **dict.fromkeys(shared.values(), array.dimensions)}
-    new = arrays_of(statements, dimensions)
-    temporaries = tuple(one.name for one in new)
-    borders = tuple(one for one in temporaries if one != local)
-    buffer = TileBuffer(local, name, tiling.rank, borders, box_size(array.cells, program.context))
-    chosen = program.temporaries
-    if chosen is not None:
-        chosen = (*(one for one in chosen if one != name), *temporaries)
-    result = replace(
-        program,
-        statements=tuple(statements),
-        arrays=(*(one for one in program.arrays if one.name != name), *new),
-        schedule=copies.schedule,
-        parallel={tiling.position(d): meaning for d, meaning in program.parallel.items()},
-        temporaries=chosen,
-        buffers={**program.buffers, local: buffer},
-        source=None
-        if program.source is None
-        else _with_copies(program.source, name, temporaries, copies.sources),
-    )
-    named = {local: tiling.rank, **dict.fromkeys(borders, 0)}
-    check_values(flows, result, name, named, tuple(copies.sources))
-    return result
+    coordinates = fresh_names("t", tiling.rank, program.array(name).dimensions)
+    return part_of(program, name, tiling, ("tile", "border"), coordinates, taken)
 
 
 def stays_in_iterations(program: Program, name: str) -> bool:
@@ -119,29 +76,3 @@ def _tiling(program: Program, loops: int, name: str) -> Tiling:
         raise InputError(f"{name} is accessed in loops of different shape, so they have no tiles in common")
     row = min(rows)
     return Tiling(times, dict.fromkeys(inside, row), {row: tuple(range(tiles.pop()))})
-
-
-def _moved(statement: Statement, name: str, tiling: Tiling, local: str, shared: str) -> Statement:
-    """The statement with the cells of its tile, if it is in one, and otherwise with those between tiles."""
-    is_inside = statement.name in tiling.rows
-    accesses: list[Access] = []
-    for access in statement.accesses:
-        new = access
-        if access.array == name:
-            relation = access.relation
-            if is_inside:
-                relation = tiling.tile_of(statement.name).flat_range_product(relation)
-            array = local if is_inside else shared
-            new = replace(access, array=array, relation=relation.set_tuple_name(isl.dim_type.out, array))
-        accesses.append(new)
-    return replace(statement, accesses=tuple(accesses))
-
-
-def _with_copies(source: CSource, name: str, arrays: Iterable[str], copies: Mapping[str, Copy]) -> CSource:
-    variable = source.variables[name]
-    variables = {other: one for other, one in source.variables.items() if other != name}
-    return replace(
-        source,
-        statements={**source.statements, **{one: StatementSource(copy, ()) for one, copy in copies.items()}},
-        variables={**variables, **dict.fromkeys(arrays, variable)},
-    )

@@ -1,98 +1,16 @@
-"""Values that go from tile to tile: on which sides, when they are copied, and whether reads still see them.
-
-A tile is what some loops of the schedule say. Each side of tiles, that is in which direction the reader's
-tile lies from the writer's, has an array of its own between the tiles: rows, columns and corners that tiles
-leave to their neighbours have different shapes and lifetimes; together they would have no simple mapping.
-"""
+"""Copies between tiles: when values go into a tile and out of it, and the statements that do it."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import (
-    coalesced,
-    first_images,
-    fresh_name,
-    fresh_names,
-    maps_by_domain,
-    maps_of,
-    parameter_names,
-)
+from arrayfold._isl import coalesced, first_images, fresh_names, parameter_names
 from arrayfold.c.source import Copy
-from arrayfold.dataflow import find_flows
-from arrayfold.errors import InputError
-from arrayfold.order import order_of
-from arrayfold.program import Access, Array, Program, Statement
-
-# The signs of the differences between the reader's tile and the writer's; nothing but zeros where one of the
-# two is outside of all tiles.
-Side: TypeAlias = tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Tiling:
-    """The tiles of an array: which statements are in one, and where copies have their place.
-
-    times   { S[i] -> [t] } of every statement of the program
-    rows    statement in tiles -> how many first dimensions of its time stand outside of the copies for it
-    tiles   rows -> which of these dimensions say the tile
-    is_named  arrays between tiles have the coordinates of the writer's tile in front of those of the cell
-    """
-
-    times: Mapping[str, isl.Map]
-    rows: Mapping[str, int]
-    tiles: Mapping[int, tuple[int, ...]]
-    is_named: bool = False
-
-    @property
-    def rank(self) -> int:
-        """How many coordinates a tile has."""
-        return len(next(iter(self.tiles.values())))
-
-    @property
-    def names(self) -> int:
-        """How many coordinates of the writer's tile the arrays between tiles have."""
-        return self.rank if self.is_named else 0
-
-    @property
-    def depth(self) -> int:
-        """How many dimensions the schedule has with a place for copies at each of the rows."""
-        return max(one.dim(isl.dim_type.out) for one in self.times.values()) + len(self.tiles)
-
-    def tile_of(self, statement: str) -> isl.Map:
-        """{ S[i] -> [tile] }."""
-        return self.before(statement).apply_range(self.tile_at(self.rows[statement]))
-
-    def tile_at(self, row: int) -> isl.Map:
-        """{ [u] -> [tile] }."""
-        outer = [f"u{k}" for k in range(row)]
-        return isl.Map(f"{{ [{', '.join(outer)}] -> [{', '.join(outer[k] for k in self.tiles[row])}] }}")
-
-    def before(self, statement: str) -> isl.Map:
-        """{ S[i] -> [u] }: the time up to the place of copies."""
-        times = self.times[statement]
-        row = self.rows[statement]
-        return times.project_out(isl.dim_type.out, row, times.dim(isl.dim_type.out) - row)
-
-    def position(self, dimension: int) -> int:
-        """Where a dimension of the schedule is after the places for copies were inserted."""
-        return dimension + sum(row <= dimension for row in self.tiles)
-
-    def placed(self) -> list[isl.Map]:
-        """The schedule with a dimension at each of the rows: copies come before and after."""
-        found: list[isl.Map] = []
-        for times in self.times.values():
-            wider = times
-            for row in sorted(self.tiles, reverse=True):
-                wider = wider.insert_dims(isl.dim_type.out, row, 1)
-                wider = wider.fix_val(isl.dim_type.out, row, isl.Val(0))
-            found.append(wider)
-        return found
+from arrayfold.program import Access, Program, Statement
+from arrayfold.tiling import Side, Tiling, ends_of, union_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,74 +27,6 @@ class Move:
     side: Side
     row: int
     cells: isl.Set
-
-
-def times_of(program: Program) -> dict[str, isl.Map]:
-    """statement -> { S[i] -> [t] }."""
-    assert program.schedule is not None
-    return maps_by_domain(program.schedule)
-
-
-def flows_of(program: Program, arrays: Sequence[str]) -> list[isl.Map]:
-    """{ S[i] -> [T[j] -> A[x]] }: who reads what whom wrote, of some arrays, one loop after the other."""
-    sequential = replace(program, parallel={})
-    return find_flows(sequential, order_of(sequential), arrays)
-
-
-def ends_of(flow: isl.Map) -> tuple[str, str]:
-    """Writer and reader."""
-    reader = flow.range().unwrap().get_tuple_name(isl.dim_type.in_)
-    return str(flow.get_tuple_name(isl.dim_type.in_)), str(reader)
-
-
-def check_for_tiles(program: Program, name: str) -> None:
-    """Raise unless the loops are known, and which cells of an array a statement writes."""
-    if program.schedule is None or program.happens_before is not None or program.tiles:
-        raise InputError("buffers of tiles need a schedule that says which loops there are")
-    if program.exclusive is not None or any(meaning == "forall" for meaning in program.parallel.values()):
-        raise InputError("buffers of tiles need loops that run one after the other, or doall loops")
-    for statement in program.statements:
-        for access in statement.accesses:
-            is_known = access.relation.is_single_valued() and (access.is_must or not access.is_write)
-            if access.array == name and not is_known:
-                raise InputError(
-                    f"{statement.name} may or may not write {access.array}, so it cannot have a buffer"
-                )
-
-
-def sides_of(tiling: Tiling, context: isl.Set, flows: Iterable[isl.Map]) -> dict[Side, list[isl.Map]]:
-    """The flows between different tiles by their side, and those from and to outside of all tiles."""
-    found: dict[Side, list[isl.Map]] = {}
-    nowhere = (0,) * tiling.rank
-    for flow in flows:
-        writer, reader = ends_of(flow)
-        if not {writer, reader} <= tiling.rows.keys():
-            found.setdefault(nowhere, []).append(flow.intersect_params(context))
-            continue
-        moved = flow.range_factor_domain().apply_domain(tiling.tile_of(writer))
-        deltas = moved.apply_range(tiling.tile_of(reader)).deltas()
-        for side in itertools.product((1, 0, -1), repeat=tiling.rank):
-            if side == nowhere or deltas.intersect(_directions(side)).is_empty():
-                continue
-            apart = isl.Map.universe(isl.Space.map_from_set(deltas.get_space())).deltas_map()
-            pairs = apart.intersect_range(_directions(side)).domain().unwrap()
-            between = tiling.tile_of(writer).apply_range(pairs).apply_range(tiling.tile_of(reader).reverse())
-            crossing = flow.intersect_range_factor_domain(between).intersect_params(context)
-            if not crossing.is_empty():
-                found.setdefault(side, []).append(coalesced(crossing))
-    return {side: found[side] for side in sorted(found, key=_nearness)}
-
-
-def _nearness(side: Side) -> tuple[int, Side]:
-    """Sides before corners, and later readers before earlier ones."""
-    return sum(map(abs, side)), tuple(-sign for sign in side)
-
-
-def _directions(side: Side) -> isl.Set:
-    """{ [d] }: differences of tiles on one side."""
-    names = [f"d{k}" for k in range(len(side))]
-    signs = " and ".join(f"{one} {'<=>'[sign + 1]} 0" for one, sign in zip(names, side, strict=True))
-    return isl.Set(f"{{ [{', '.join(names)}] : {signs} }}")
 
 
 def moves_of(
@@ -306,13 +156,69 @@ def _varying(move: Move) -> list[int]:
     return found
 
 
-def _copy(
-    tiling: Tiling, move: Move, name: str, local: str, between: str, depth: int
-) -> tuple[Statement, isl.Map, Copy]:
-    """A statement that copies cells, its times, and what it is in C.
+@dataclass(frozen=True)
+class Places:
+    """Where copies stand in the schedule: each of some dimensions has one in front that says before or after.
 
-    name   of the statement
-    depth  how many dimensions the schedule has
+    rows   these dimensions, in order
+    depth  how many dimensions the schedule has with places and loops of copies
+    """
+
+    rows: tuple[int, ...]
+    depth: int
+
+    @staticmethod
+    def of(times: Iterable[isl.Map], rows: Iterable[int], moves: Iterable[Move]) -> Places:
+        """Places at some rows of a schedule, and dimensions for the loops of copies behind all others.
+
+        They have dimensions of their own because isl's options for loops ignore fixed ones before.
+        """
+        found = tuple(sorted(set(rows)))
+        loops = max((len(_varying(move)) for move in moves), default=0)
+        return Places(found, max(one.dim(isl.dim_type.out) for one in times) + len(found) + loops)
+
+    def position(self, dimension: int) -> int:
+        """Where a dimension of the schedule is with the places."""
+        return dimension + sum(row <= dimension for row in self.rows)
+
+    def placed(self, times: isl.Map) -> isl.Map:
+        """The times of a statement that was there before."""
+        for row in reversed(self.rows):
+            times = times.insert_dims(isl.dim_type.out, row, 1).fix_val(isl.dim_type.out, row, isl.Val(0))
+        have = times.dim(isl.dim_type.out)
+        times = times.insert_dims(isl.dim_type.out, have, self.depth - have)
+        for d in range(have, self.depth):
+            times = times.fix_val(isl.dim_type.out, d, isl.Val(0))
+        return times
+
+    def time(self, outer: Sequence[str], place: int, loops: Sequence[str]) -> str:
+        """The time of a copy.
+
+        outer  coordinates of the schedule up to the row where it stands
+        """
+        known: list[str] = []
+        for k, name in enumerate(outer):
+            known += ["0"] * (k in self.rows) + [name]
+        zeros = ["0"] * (self.depth - len(known) - 1 - len(loops))
+        return ", ".join([*known, str(place), *zeros, *loops])
+
+
+@dataclass(frozen=True, eq=False)
+class CopyStatement:
+    """A statement that copies cells, its times { S[i] -> [t] }, and what it is in C."""
+
+    statement: Statement
+    times: isl.Map
+    source: Copy
+
+
+def copy_statement(
+    tiling: Tiling, move: Move, name: str, local: str, between: str, places: Places
+) -> CopyStatement:
+    """A move as a statement of some name.
+
+    local    the array inside of tiles
+    between  the one on the side of the move
     """
     row = move.row
     count = move.cells.dim(isl.dim_type.set)
@@ -320,146 +226,18 @@ def _copy(
     spot = f"{name}[{', '.join(names)}]"
     domain = move.cells.set_tuple_name(name)
     cell = range(row + tiling.names, count)
-    places = {local: [*tiling.tiles[row], *cell], between: list(range(row, count))}
+    coordinates = {local: [*tiling.tiles[row], *cell], between: list(range(row, count))}
     ends = (local, between) if move.is_load else (between, local)
     accesses: list[Access] = []
     for array in reversed(ends):
-        spots = ", ".join(names[k] for k in places[array])
+        spots = ", ".join(names[k] for k in coordinates[array])
         relation = isl.Map(f"{{ {spot} -> {array}[{spots}] }}").intersect_domain(domain)
         accesses.append(Access(array, relation, is_write=array == ends[0]))
-    outer: list[str] = []
-    for k in range(row):
-        outer += ["0"] * (k in tiling.tiles) + [names[k]]
-    loops = [names[row + k] for k in _varying(move)]
-    zeros = ["0"] * (depth - len(outer) - 1 - len(loops))
-    time = isl.Map(f"{{ {spot} -> [{', '.join([*outer, str(move.place), *zeros, *loops])}] }}")
+    time = places.time(names[:row], move.place, [names[row + k] for k in _varying(move)])
     skipped = 0 if tiling.is_named else tiling.rank
-    at = {array: tuple(where[skipped:] if array == local else where) for array, where in places.items()}
-    return (
+    at = {array: tuple(where[skipped:] if array == local else where) for array, where in coordinates.items()}
+    return CopyStatement(
         Statement(name, domain, tuple(accesses)),
-        time.intersect_domain(domain),
+        isl.Map(f"{{ {spot} -> [{time}] }}").intersect_domain(domain),
         Copy(*ends, at[ends[0]], at[ends[1]]),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Copies:
-    """The copies of an array, and the schedule of the program with them.
-
-    sources  statement -> what it is in C
-    """
-
-    statements: tuple[Statement, ...]
-    schedule: isl.UnionMap
-    sources: Mapping[str, Copy]
-
-
-def copies_of(
-    tiling: Tiling,
-    moves: Sequence[Move],
-    name: str,
-    local: str,
-    between: Mapping[Side, str],
-    taken: list[str],
-) -> Copies:
-    """The moves of an array as statements.
-
-    local    the array inside of tiles
-    between  the one on each side of them
-    taken    names that are in use; those of the statements are added
-    """
-    # The loops of copies have dimensions of their own: isl's options for loops ignore fixed ones before.
-    depth = tiling.depth + max((len(_varying(move)) for move in moves), default=0)
-    placed = tiling.placed()
-    statements: list[Statement] = []
-    sources: dict[str, Copy] = {}
-    for move in moves:
-        copy = new_name(f"{name}_{'load' if move.is_load else 'store'}", taken)
-        statement, time, sources[copy] = _copy(tiling, move, copy, local, between[move.side], depth)
-        statements.append(statement)
-        placed.append(time)
-    schedule = isl.UnionMap.empty(placed[0].get_space().params())
-    for time in placed:
-        schedule = schedule.union(isl.UnionMap.from_map(_padded(time, depth)))
-    return Copies(tuple(statements), schedule, sources)
-
-
-def new_name(name: str, taken: list[str]) -> str:
-    """A name like this that is not in use, and is from now on."""
-    found = fresh_name(name, taken)
-    taken.append(found)
-    return found
-
-
-def arrays_of(statements: Iterable[Statement], names: Mapping[str, tuple[str, ...]]) -> list[Array]:
-    """The arrays that statements access, out of those of these names and dimensions."""
-    found: list[Array] = []
-    accesses = [access for statement in statements for access in statement.accesses]
-    for name, dimensions in names.items():
-        used = [access.relation.range() for access in accesses if access.array == name]
-        if used:
-            found.append(Array(name, dimensions, coalesced(union_of(used))))
-    return found
-
-
-def _padded(times: isl.Map, depth: int) -> isl.Map:
-    """The times with zeros behind."""
-    have = times.dim(isl.dim_type.out)
-    wider = times.insert_dims(isl.dim_type.out, have, depth - have)
-    for d in range(have, depth):
-        wider = wider.fix_val(isl.dim_type.out, d, isl.Val(0))
-    return wider
-
-
-def check_values(
-    flows: Iterable[isl.Map], new: Program, array: str, named: Mapping[str, int], copies: tuple[str, ...]
-) -> None:
-    """Raise unless every read sees, through the copies, the value that it saw before.
-
-    flows  { S[i] -> [T[j] -> A[x]] }  as they were
-    array  A
-    named  array instead of it -> how many coordinates of tiles it has in front of those of the cell
-    """
-    into_copies = isl.UnionMap.empty(new.context.get_space())
-    seen = isl.UnionMap.empty(new.context.get_space())
-    for flow in flows_of(new, list(named)):
-        reader = ends_of(flow)[1]
-        if reader in copies:
-            into_copies = into_copies.union(isl.UnionMap.from_map(flow.range_factor_domain()))
-        else:
-            seen = seen.union(isl.UnionMap.from_map(_of_old_cells(flow, array, named)))
-    for _ in copies:
-        direct = isl.UnionMap.empty(new.context.get_space())
-        for part in maps_of(seen):
-            one = isl.UnionMap.from_map(part)
-            if part.get_tuple_name(isl.dim_type.in_) in copies:
-                one = one.apply_domain(into_copies.reverse())
-            direct = direct.union(one)
-        seen = direct
-    before = isl.UnionMap.empty(new.context.get_space())
-    for flow in flows:
-        before = before.union(isl.UnionMap.from_map(flow))
-    seen, before = (one.intersect_params(new.context) for one in (seen, before))
-    if not seen.is_equal(before):
-        raise InputError(f"a buffer would change what is read from {array}, so it stays as it is")
-
-
-def _of_old_cells(flow: isl.Map, old: str, named: Mapping[str, int]) -> isl.Map:
-    """{ S[i] -> [T[j] -> L[t, x]] } to { S[i] -> [T[j] -> A[x]] }."""
-    reads = flow.range().unwrap()
-    array = str(reads.get_tuple_name(isl.dim_type.out))
-    cell = [f"x{k}" for k in range(reads.dim(isl.dim_type.out))]
-    drop = isl.Map(f"{{ {array}[{', '.join(cell)}] -> {old}[{', '.join(cell[named[array] :])}] }}")
-    reader = isl.Map.identity(reads.get_space().domain().map_from_set())
-    return flow.apply_range(reader.product(drop))
-
-
-_Joinable = TypeVar("_Joinable", isl.Set, isl.Map)
-
-
-def union_of(items: Sequence[_Joinable]) -> _Joinable:
-    """All of them together."""
-    total = items[0]
-    for item in items[1:]:
-        total = total.union(item)
-    return total

@@ -1,0 +1,136 @@
+"""The versions of a program that `folded_code.py` measures, folded on all cores before any of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from arrayfold import fold, reorder
+from arrayfold._budget import Budget
+from arrayfold.analysis import Analysis
+from arrayfold.bounds import UNKNOWN
+from arrayfold.choose import choose
+from arrayfold.codegen import Style
+from arrayfold.conflicts import Conflicts
+from arrayfold.fold_bands import fold_in_bands
+from arrayfold.fold_tiles import fold_in_tiles
+from arrayfold.folded import FoldedArray, FoldResult
+from arrayfold.formula import Formula
+from arrayfold.formula_isl import box_size
+from arrayfold.mapping import FoldMapping
+from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.methods import Request
+from arrayfold.program import Program
+from arrayfold.verify import Proof, verify
+from fast_kernels import BY_HAND, IVDEP, MODULO, TWO_STEPS, UNFOLDED, Kernel
+
+
+@dataclass(frozen=True)
+class Version:
+    """One program: how it is called, its code, and the bytes of its temporaries, for all sizes."""
+
+    label: str
+    code: bytes
+    temporaries: Formula
+
+
+def all_versions(kernels: Sequence[Kernel]) -> Iterator[tuple[str, list[Version]]]:
+    """The versions of each kernel by its name, as they get ready. The last kernels take longest."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(versions_of, kernel): kernel.name for kernel in reversed(kernels)}
+        for done in as_completed(waiting):
+            yield waiting[done], done.result()
+
+
+def versions_of(kernel: Kernel) -> list[Version]:
+    """The programs of a kernel: by hand if there is one, unfolded, simple, naive and ours."""
+    program, plain = kernel.program(), kernel.plain_program()
+    source, original = program.source, plain.source
+    assert source is not None
+    assert original is not None
+    ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program
+    if isinstance(kernel.local, str):
+        smallest = ours = fold_in_bands(ordered, kernel.local, budget=kernel.budget(), favor=kernel.favor)
+    elif kernel.local:
+        smallest = _mapped(ordered, _by("auto"), kernel.budget())
+        ours = fold_in_tiles(ordered, kernel.local, budget=kernel.budget())
+    else:
+        smallest = ours = fold(ordered, budget=kernel.budget(), favor=kernel.favor)
+    used = set(source.variables) & {access.array for one in program.statements for access in one.accesses}
+    own = [name for name in used if source.variables[name].storage == "local"]
+    unfolded = _sum(
+        _bytes(box_size(program.array(name).cells, program.context), program, name) for name in own
+    )
+
+    def version(label: str, result: FoldResult, style: Style) -> Version:
+        region = result.region(None, style)
+        used = _sum(_bytes(item.mapping.size, region.program, item.mapping.array) for item in region.folds)
+        return Version(label, _encoded(result.to_c(style=style)), used)
+
+    if kernel.simple == TWO_STEPS:
+        simple = version(TWO_STEPS, _mapped(ordered, _two_steps, kernel.budget()), "fast")
+    elif kernel.simple == IVDEP:
+        same = _mapped(plain, _by("identity"), kernel.budget())
+        simple = Version(IVDEP, _encoded(same.to_c(loops="generate")), unfolded)
+    else:
+        rows = plain if kernel.rows[0] else ordered
+        simple = version(MODULO, _mapped(rows, _by(MODULO), kernel.budget()), "readable")
+    written = kernel.by_hand()
+    by_hand = [] if written is None else [Version(BY_HAND, written, Formula.constant(0))]
+    return [
+        *by_hand,
+        Version(UNFOLDED, original.text.data, unfolded),
+        simple,
+        version("naive", smallest, "readable"),
+        version("arrayfold", ours, "fast"),
+    ]
+
+
+_Choice = Callable[[Conflicts, Request], FoldMapping]
+
+
+def _mapped(program: Program, choice: _Choice, budget: Budget) -> FoldResult:
+    """A fold to compare with: proved mappings, without the lower bounds of a report."""
+    analysis = Analysis.of(program, budget)
+    folded: list[FoldedArray] = []
+    for name in analysis.foldable():
+        conflicts = analysis.conflicts(name, budget)
+        mapping = choice(conflicts, Request.of(conflicts, {}, budget))
+        proof = verify(conflicts, mapping)
+        assert isinstance(proof, Proof)
+        folded.append(FoldedArray(name, "given", mapping, proof, UNKNOWN, conflicts, 0.0, {}))
+    return FoldResult(program, tuple(folded), analysis.kept(), {}, analysis.live_in_arrays())
+
+
+def _by(method: str) -> _Choice:
+    """What a method finds."""
+
+    def found(conflicts: Conflicts, request: Request) -> FoldMapping:
+        mapping = choose(method, conflicts, request).mapping
+        assert mapping is not None
+        return mapping
+
+    return found
+
+
+def _two_steps(conflicts: Conflicts, _: Request) -> FoldMapping:
+    """The first dimension modulo two, the others as they are: what is written by hand most often."""
+    rank = conflicts.array.rank
+    rows = [[int(k == axis) for k in range(rank)] for axis in range(rank)]
+    moduli = [Formula.constant(2), *(length for _, length in conflicts.box[1:])]
+    return StorageMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _bytes(cells: Formula, program: Program, array: str) -> Formula:
+    assert program.source is not None
+    return cells * max(1, program.source.variables[array].element.bits // 8)
+
+
+def _sum(formulas: Iterable[Formula]) -> Formula:
+    return sum(formulas, Formula.constant(0))
