@@ -69,13 +69,13 @@ def versions_of(kernel: Kernel) -> list[Version]:
         used = _sum(_bytes(item.mapping.size, region.program, item.mapping.array) for item in region.folds)
         return Version(label, _encoded(result.to_c(style=style)), used)
 
+    rows = plain if kernel.rows[0] else ordered
     if kernel.simple == TWO_STEPS:
-        simple = version(TWO_STEPS, _mapped(ordered, _two_steps, kernel.budget()), "fast")
+        simple = version(TWO_STEPS, _mapped(rows, _two_steps, kernel.budget()), "fast")
     elif kernel.simple == IVDEP:
         same = _mapped(plain, _by("identity"), kernel.budget())
         simple = Version(IVDEP, _encoded(same.to_c(loops="generate")), unfolded)
     else:
-        rows = plain if kernel.rows[0] else ordered
         simple = version(MODULO, _mapped(rows, _by(MODULO), kernel.budget()), "readable")
     written = kernel.by_hand()
     by_hand = [] if written is None else [Version(BY_HAND, written, Formula.constant(0))]
@@ -94,9 +94,10 @@ _Choice = Callable[[Conflicts, Request], FoldMapping]
 def _mapped(program: Program, choice: _Choice, budget: Budget) -> FoldResult:
     """A fold to compare with: proved mappings, without the lower bounds of a report."""
     analysis = Analysis.of(program, budget)
+    assert analysis.liveness is not None
     folded: list[FoldedArray] = []
     for name in analysis.foldable():
-        conflicts = analysis.conflicts(name, budget)
+        conflicts = analysis.liveness.conflicts(name, with_moments=False)
         mapping = choice(conflicts, Request.of(conflicts, {}, budget))
         proof = verify(conflicts, mapping)
         assert isinstance(proof, Proof)

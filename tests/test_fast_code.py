@@ -27,6 +27,7 @@ from arrayfold.mapping import Mapping
 from arrayfold.program import Program
 from arrayfold.runner import run_both
 from command import run
+from inner_loops import dividing_loops, innermost_loops
 
 KERNELS = ["blur", "jacobi-1d", "harris"]
 EXAMPLES = ["blur-interleaved", "jacobi-1d", "jacobi-2d", "harris", "needleman-wunsch"]
@@ -54,39 +55,11 @@ def folded(path: str) -> FoldResult:
     return fold(program, budget=Budget(60), method="hyperplane" if path in TILED else "auto")
 
 
-def innermost_loops(code: str) -> list[str]:
-    """The texts of for loops with braces that hold no other loop."""
-    found: list[str] = []
-    for match in re.finditer(r"\bfor \(", code):
-        line_end = code.index("\n", match.start())
-        if not code[match.start() : line_end].rstrip().endswith("{"):
-            found.append(code[match.start() : code.index(";\n", line_end) + 1])
-            continue
-        start = line_end - 1
-        depth, end = 0, start
-        while True:
-            depth += (code[end] == "{") - (code[end] == "}")
-            end += 1
-            if depth == 0:
-                break
-        body = code[start:end]
-        if not re.search(r"\b(for|while) \(", body):
-            found.append(code[match.start() : end])
-    return found
-
-
 @pytest.mark.parametrize("path", [*FILES, *TILED])
 def test_no_modulo_in_innermost_loops(path: str) -> None:
     result = folded(path)
-    code = result.to_c()
-    region = code[code.index("{") :]
     assert "%" in result.to_c(style="readable") or path.endswith(("harris.c", "parallelogram-tiles.c"))
-    loops = innermost_loops(region)
-    assert loops
-    for loop in loops:
-        assert "%" not in loop, loop
-        for subscript in re.findall(r"\[([^][]*)\]", loop):
-            assert "/" not in subscript, loop
+    check_innermost_loops(result.to_c())
 
 
 @pytest.mark.parametrize("path", FILES[:3])
@@ -108,9 +81,8 @@ def in_small_tiles(name: str, tile: str, folder: str = "benchmarks/kernels") -> 
 
 
 def check_innermost_loops(code: str) -> None:
-    loops = innermost_loops(code[code.index("{") :])
-    assert loops
-    assert not any("%" in loop for loop in loops), code
+    assert innermost_loops(code)
+    assert not dividing_loops(code), code
 
 
 def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
@@ -133,6 +105,36 @@ def test_no_modulo_in_loops_of_bands() -> None:
         check_innermost_loops(fold_in_bands(in_small_tiles("jacobi-bands", tile, "examples"), "b").to_c())
 
 
+def test_no_modulo_in_loops_of_lattice_boltzmann_on_a_plane() -> None:
+    result = folded("benchmarks/kernels/lbm-d2q9.c")
+    code = result.to_c()
+    check_innermost_loops(code)
+    report = run_both(result, code.encode(), params={"N": 7, "T": 4}, sanitize=True)
+    assert report.is_equal, str(report)
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"), [("lbm-d3q19", ("f_n", "f_e", "f_su")), ("lbm-d3q27", ("f_s", "f_nwd"))]
+)
+def test_no_modulo_in_loops_of_lattice_boltzmann_in_space(name: str, arrays: tuple[str, ...]) -> None:
+    """A few of the directions, with mappings of different kinds; the benchmark looks at all of them."""
+    program = program_of(f"benchmarks/kernels/{name}.c")
+    result = fold(program, arrays=arrays, favor="speed", budget=Budget(120))
+    code = result.to_c()
+    check_innermost_loops(code)
+    report = run_both(result, code.encode(), params={"N": 5, "T": 3})
+    assert report.is_equal, str(report)
+
+
+def test_no_modulo_in_loops_of_bands_with_variables_of_threads() -> None:
+    program = in_small_tiles("lbm-d2q9-bands", "3")
+    result = fold_in_bands(program, "b", arrays=["f_ne"], favor="speed", budget=Budget(120))
+    code = result.to_c()
+    check_innermost_loops(code)
+    report = run_both(result, code.encode(), params={"N": 10, "T": 4}, sanitize=True)
+    assert report.is_equal, str(report)
+
+
 @pytest.mark.parametrize(("size", "steps"), [(3, 1), (9, 4), (30, 14), (37, 9)])
 def test_diamond_tiles_need_two_cells_of_each_column(size: int, steps: int) -> None:
     result = diamonds()
@@ -152,7 +154,7 @@ def diamonds() -> FoldResult:
     ("name", "loops", "sizes"),
     [
         ("unsharp-tiled", 2, {"H": 21, "W": 30}),
-        ("blur-strips", 1, {"N": 21}),
+        ("blur-bands", 1, {"N": 21}),
         ("harris-bands", 1, {"N": 26}),
     ],
 )

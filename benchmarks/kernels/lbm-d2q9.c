@@ -11,7 +11,6 @@ static inline double relax(double omega, double weight, double rho, double value
 void lbm_d2q9(int T, int N, double omega, const double in[restrict 9][N][N], double out[restrict 9][N][N])
 {
     double f_o[T + 1][N][N], f_e[T + 1][N][N], f_n[T + 1][N][N], f_w[T + 1][N][N], f_s[T + 1][N][N], f_ne[T + 1][N][N], f_nw[T + 1][N][N], f_sw[T + 1][N][N], f_se[T + 1][N][N];
-    double o, e, n, w, s, ne, nw, sw, se, rho, ux, uy, uu;
 
 #pragma scop
     for (int i = 0; i < N; i++)
@@ -49,19 +48,19 @@ void lbm_d2q9(int T, int N, double omega, const double in[restrict 9][N][N], dou
             f_sw[t][i][0] = f_sw[t - 1][i][0];
             f_se[t][i][0] = f_se[t - 1][i][0];
             for (int j = 1; j < N - 1; j++) {
-                o = f_o[t - 1][i][j];
-                e = f_e[t - 1][i][j - 1];
-                n = f_n[t - 1][i - 1][j];
-                w = f_w[t - 1][i][j + 1];
-                s = f_s[t - 1][i + 1][j];
-                ne = f_ne[t - 1][i - 1][j - 1];
-                nw = f_nw[t - 1][i - 1][j + 1];
-                sw = f_sw[t - 1][i + 1][j + 1];
-                se = f_se[t - 1][i + 1][j - 1];
-                rho = o + e + n + w + s + ne + nw + sw + se;
-                ux = (e + ne + se - w - nw - sw) / rho;
-                uy = (n + ne + nw - s - sw - se) / rho;
-                uu = ux * ux + uy * uy;
+                const double o = f_o[t - 1][i][j];
+                const double e = f_e[t - 1][i][j - 1];
+                const double n = f_n[t - 1][i - 1][j];
+                const double w = f_w[t - 1][i][j + 1];
+                const double s = f_s[t - 1][i + 1][j];
+                const double ne = f_ne[t - 1][i - 1][j - 1];
+                const double nw = f_nw[t - 1][i - 1][j + 1];
+                const double sw = f_sw[t - 1][i + 1][j + 1];
+                const double se = f_se[t - 1][i + 1][j - 1];
+                const double rho = o + e + n + w + s + ne + nw + sw + se;
+                const double ux = (e + ne + se - w - nw - sw) / rho;
+                const double uy = (n + ne + nw - s - sw - se) / rho;
+                const double uu = ux * ux + uy * uy;
                 f_o[t][i][j] = relax(omega, 4.0 / 9, rho, o, 0, uu);
                 f_e[t][i][j] = relax(omega, 1.0 / 9, rho, e, ux, uu);
                 f_n[t][i][j] = relax(omega, 1.0 / 9, rho, n, uy, uu);

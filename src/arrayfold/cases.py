@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import islpy as isl
 
@@ -168,11 +169,15 @@ class _Search:
 
     def _bases(self, period: int, residue: int, start: int) -> Iterator[AffineBasis]:
         """Lattices fitted to all sizes, which may need rows of their own here, and those of the class."""
-        general = max(self.start + 1, _FIRST_SIZE)
-        for basis in fitted_bases(self.optima, self.name, range(general, _FAR)):
+        for basis in self._general_bases:
             yield in_class(basis, period, residue)
         if period > 1:
             yield from fitted_bases(self.optima, self.name, range(start, _FAR), period, residue)
+
+    @cached_property
+    def _general_bases(self) -> list[AffineBasis]:
+        general = max(self.start + 1, _FIRST_SIZE)
+        return fitted_bases(self.optima, self.name, range(general, _FAR))
 
     def _when(self, period: int, residue: int, start: int) -> isl.Set:
         name = self.name

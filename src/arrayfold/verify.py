@@ -283,10 +283,14 @@ def _search(conflicts: Conflicts, mapping: Mapping, left: _Open) -> Counterexamp
     return Undecided(f"{row} wraps a number of times that grows with the parameters")
 
 
-def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) -> Counterexample:
+def _counterexample(conflicts: Conflicts, mapping: Mapping, colliding: isl.Set) -> Counterexample | Undecided:
     params = smallest_parameters(colliding.params())
     here = colliding.intersect_params(fix_parameters(params))
-    pairs = conflicts.at(params).pairs_apart([-step for step in smallest_point(here)])
+    difference = smallest_point(here)
+    pairs = conflicts.at(params).pairs_apart([-step for step in difference])
+    if pairs.is_empty():
+        # Differences may be more than those of cells, where the exact ones were too many to handle.
+        return Undecided(f"{mapping} does not tell cells apart that differ by {list(difference)}")
     return _from_pairs(conflicts, pairs, params, mapping)
 
 

@@ -20,6 +20,7 @@ from arrayfold import fold, read_all, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen import write_c
 from arrayfold.driver import default_sizes, driver_text
+from arrayfold.errors import InputError
 from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.program import Program
@@ -242,6 +243,57 @@ def test_bands_with_halos(name: str, sanitizer: Sanitizer, tmp_path: Path) -> No
     result = fold_in_bands(problem, "b")
     code = write_c([result.region()])
     assert_same_bits_without_races(path.read_bytes(), code, result.problem, sanitizer, tmp_path)
+
+
+OWN = """\
+void own(int N, const double in[restrict N][N], double out[restrict N][N])
+{
+    double tmp[N][N];
+#pragma scop
+#pragma omp parallel for
+    for (int i = 0; i < N; i++) {
+        double sum = 0, line[N];
+        for (int j = 0; j < N; j++) {
+            double value = in[i][j];
+            line[j] = 2.0 * value;
+            tmp[i][j] = value + line[j];
+            sum += value;
+            if (j > 0)
+                out[i][j] = tmp[i][j] + tmp[i][j - 1] + line[j - 1];
+        }
+        out[i][0] = sum;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("has_buffers", [False, True])
+def test_new_loops_declare_variables_of_threads_inside(
+    has_buffers: bool, sanitizer: Sanitizer, tmp_path: Path
+) -> None:
+    """Each thread has the variables of its own that the text declares in its loop."""
+    file = tmp_path / "kernel.c"
+    file.write_text(OWN)
+    (problem,) = read_all(file)
+    result = fold_in_tiles(problem, 1) if has_buffers else fold(problem)
+    code = write_c([result.region("generate")])
+    before, after = code.split(b"#pragma omp parallel for", 1)
+    for name in (b"double sum;", b"double value;", b"double line["):
+        assert name in after
+        assert name not in before
+    assert_same_bits_without_races(OWN.encode(), code, result.problem, sanitizer, tmp_path)
+
+
+def test_a_variable_of_all_threads_is_refused(tmp_path: Path) -> None:
+    text = OWN.replace("    double tmp[N][N];", "    double tmp[N][N], value;").replace(
+        "double value =", "value ="
+    )
+    file = tmp_path / "kernel.c"
+    file.write_text(text)
+    (problem,) = read_all(file)
+    with pytest.raises(InputError, match="set value, so they must stay"):
+        fold(problem).to_c(loops="generate")
 
 
 # ---------------------------------------------------------------- a fold that is wrong in parallel only

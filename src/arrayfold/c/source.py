@@ -160,6 +160,7 @@ class CSource:
     impure      a call that uses more than its arguments, in words
     may_alias   two arrays that might overlap
     has_tasks   OpenMP says more of the order than which loops are parallel
+    of_threads  variables that are declared inside of parallel loops, so that each thread has its own
     replaced    name in the model -> variable whose values all have other places than the text says
     """
 
@@ -174,6 +175,7 @@ class CSource:
     impure: str | None = None
     may_alias: tuple[str, str] | None = None
     has_tasks: bool = False
+    of_threads: frozenset[Variable] = frozenset()
     replaced: Mapping[str, Variable] = field(default_factory=dict[str, Variable])
 
     @property

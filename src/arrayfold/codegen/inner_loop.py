@@ -168,17 +168,15 @@ class InnerLoop:
         value = None if row.wrap == "none" else _value(row, values)
         slope = None if value is None else _slope(value, self.iterator)
         is_short = row.modulus.is_constant and row.modulus.as_number() < _SHORT
-        if value is None or slope is None or (slope and is_short and self.is_parallel):
-            return text
-        modulus = parenthesised(formula_text(row.modulus, name))
         base = f"{array}_{len(self._fixed) + len(self._groups) + len(self._turning)}"
+        if value is None or slope is None or (slope and is_short and self.is_parallel):
+            return self._set_before(text, base) if self._divides_alike(text) else text
+        modulus = parenthesised(formula_text(row.modulus, name))
         if slope == 0:
             # Where no access happens subscripts may wrap as unsigned numbers, so the formula is what counts.
             inside = self._before(value)
             start = wrapped(inside, modulus) if row.wrap == "any" else f"{parenthesised(inside)} % {modulus}"
-            if start not in self._fixed:
-                self._fixed[start] = self.name(base)
-            return self._fixed[start]
+            return self._set_before(start, base)
         if is_short:
             period = int(row.modulus.as_number())
             key = (value, period)
@@ -196,6 +194,17 @@ class InnerLoop:
             if self._aligned is None and lanes is not None and slope == 1:
                 self._aligned = group, beyond, lanes
         return group.at_seam(beyond) if self.mode == "seam" else group.in_stretch(self.iterator, beyond)
+
+    def _divides_alike(self, text: str) -> bool:
+        """Whether a text divides, and is the same in all iterations."""
+        names = set(re.findall(r"[A-Za-z_]\w*", text))
+        return bool(re.search(r"[%/]", text)) and not names & {self.iterator, *self.inside}
+
+    def _set_before(self, text: str, base: str) -> str:
+        """A name for what a text is before the loop."""
+        if text not in self._fixed:
+            self._fixed[text] = self.name(base)
+        return self._fixed[text]
 
     def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_Group, int] | None:
         """The group that an address belongs to, and how far it lies beyond the first of it."""

@@ -46,6 +46,7 @@ class Place:
 # Name, texts of iterators, place, and the iterators of the loops around by dimension of the schedule.
 StatementLines = Callable[[str, Sequence[str], Place | None, Mapping[int, str]], Sequence[str]]
 Strips = Callable[[int, frozenset[str]], tuple[bool, int | None]]
+Private = Callable[[int, frozenset[str]], tuple[Sequence[str], Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,9 @@ class LoopStyle:
     parameters  name in the model -> C text
     options     { [t] -> unroll[d] }  for isl
     name        new names, where innermost loops are to be free of modulo
-    private     lines at the begin and at the end of the body of a parallel loop, given its dimension
-    threads     statements that use what is declared there
+    private     lines at the begin and at the end of the body of a parallel loop, given its dimension and the
+                statements inside
+    threads     statements that use buffers that are declared there
     is_positive whether a formula of parameters is, at all sizes
     strips      whether iterations of an innermost loop are independent, given its dimension and statements,
                 and of how many in a row
@@ -71,7 +73,7 @@ class LoopStyle:
     parameters: Mapping[str, str]
     options: isl.UnionMap
     name: Callable[[str], str] | None = None
-    private: Callable[[int], tuple[Sequence[str], Sequence[str]]] = lambda _dimension: ((), ())
+    private: Private = lambda _dimension, _statements: ((), ())
     threads: frozenset[str] = frozenset()
     is_positive: Callable[[Formula], bool] = lambda _formula: False
     strips: Strips = lambda _dimension, _statements: (False, None)
@@ -79,8 +81,8 @@ class LoopStyle:
 
 def loop_lines(
     schedule: isl.UnionMap, context: isl.Set, style: LoopStyle, statement: StatementLines
-) -> list[str]:
-    """C loops that run the instances in the order of a schedule.
+) -> tuple[list[str], frozenset[str]]:
+    """C loops that run the instances in the order of a schedule, and statements outside of parallel ones.
 
     schedule   { S[i] -> [t] }  with its domain
     statement  the lines of a statement, given its name and the texts of its iterators
@@ -92,7 +94,8 @@ def loop_lines(
     build = build.set_iterators(names)
     build = build.set_options(style.options)
     tree = build.node_from_schedule_map(schedule)
-    return list(_Printer(style, statement).node(tree))
+    printer = _Printer(style, statement)
+    return list(printer.node(tree)), frozenset(printer.outside)
 
 
 class _Printer:
@@ -100,6 +103,8 @@ class _Printer:
         self._style = style
         self._statement = statement
         self._inside_parallel = False
+        self._in_threads: set[str] = set()
+        self.outside: set[str] = set()
         self._inner: InnerLoop | None = None
         self._loops: dict[int, str] = {}
 
@@ -139,7 +144,9 @@ class _Printer:
         condition = self.expression(node.for_get_cond())
         step = self.expression(node.for_get_inc())
         is_parallel = dimension in self._style.parallel and not self._inside_parallel
-        self._inside_parallel |= is_parallel
+        if is_parallel:
+            self._inside_parallel = True
+            self._in_threads = set()
         if self._style.name is not None and step == "1" and _is_innermost(node.for_get_body()):
             end = self._end(node.for_get_cond(), iterator)
             if end is not None:
@@ -147,12 +154,14 @@ class _Printer:
                 yield from self._innermost(node, dimension, end, pragmas)
                 self._inside_parallel &= not is_parallel
                 return
-        begin, end = self._style.private(dimension) if is_parallel else ((), ())
+        body = list(self.node(node.for_get_body()))
         if is_parallel:
+            begin, end = self._style.private(dimension, frozenset(self._in_threads))
+            body = [*begin, *body, *end]
             yield "#pragma omp parallel for"
         increment = f"{iterator}++" if step == "1" else f"{iterator} += {step}"
         head = f"for ({self._style.type} {iterator} = {start}; {condition}; {increment})"
-        yield from _body(head, [*begin, *self.node(node.for_get_body()), *end])
+        yield from _body(head, body)
         if is_parallel:
             self._inside_parallel = False
 
@@ -168,6 +177,9 @@ class _Printer:
         if not inner.is_plain:
             body = self._written(inner, node.for_get_body(), "stretch")
         seam = self._written(inner, node.for_get_body(), "seam") if inner.has_seams else []
+        if pragmas:
+            begin, _ = style.private(dimension, frozenset(inner.statements))
+            body, seam = [*begin, *body], [*begin, *seam] if seam else []
         start = self.expression(node.for_get_init())
         length: int | None = None
         if not pragmas:
@@ -217,6 +229,7 @@ class _Printer:
         name = call.get_op_arg(0).get_id().get_name()
         if name in self._style.threads and not self._inside_parallel:
             raise InputError(f"the parallel loop around {name} runs once, so there are no buffers of threads")
+        (self._in_threads if self._inside_parallel else self.outside).add(name)
         arguments = [self.expression(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg())]
         place: Place | None = None
         if self._inner is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -110,14 +110,29 @@ def generate_region(
         loop_style.iterators,
     )
 
-    def private(dimension: int) -> tuple[list[str], list[str]]:
-        return _private_lines(storages, dimension)
+    of_threads = source.of_threads if _is_as_written(program, source) else frozenset[Variable]()
+    users = _users(program, source, of_threads)
+
+    def declarations_for(statements: frozenset[str], variables: Iterable[Variable]) -> list[str]:
+        used = (variable for variable in variables if variable in hoisted and users[variable] & statements)
+        return [_declaration(variable, hoisted[variable], source, program) for variable in used]
+
+    def private(dimension: int, statements: frozenset[str]) -> tuple[list[str], list[str]]:
+        begin, end = _private_lines(storages, dimension)
+        return [*declarations_for(statements, users), *begin], end
 
     own = {array for array, storage in by_array.items() if storage.is_private}
     threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
     loop_style = replace(loop_style, private=private, threads=frozenset(threads))
-    lines = loop_lines(order.schedule, program.context, loop_style, writer.lines)
-    declarations = [_declaration(variable, name, source, program) for variable, name in hoisted.items()]
+    lines, outside_of_threads = loop_lines(order.schedule, program.context, loop_style, writer.lines)
+    declarations = [
+        *(
+            _declaration(variable, name, source, program)
+            for variable, name in hoisted.items()
+            if variable not in users
+        ),
+        *declarations_for(outside_of_threads, users),
+    ]
     outside = [
         variable
         for variable in dict.fromkeys(iterators)
@@ -183,20 +198,41 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
                 source.text.place(node.span.start),
                 "Use another iterator in the region.",
             )
-    is_as_written = program.schedule is source.schedule or bool(program.buffers)
-    if source.has_tasks and is_as_written:
+    if source.has_tasks and _is_as_written(program, source):
         raise InputError(
             f"the OpenMP constructs of {source.name} must stay as they are written",
             source.text.place(source.region.before),
             "Only parallel for can be written anew; leave out --loops generate.",
         )
     written = {access.array for item in program.statements for access in item.accesses if access.is_write}
-    scalars = [name for name in sorted(written) if program.array(name).rank == 0]
-    if scalars and is_as_written and source.parallel:
+    scalars = [
+        name
+        for name in sorted(written)
+        if program.array(name).rank == 0 and source.variables[name] not in source.of_threads
+    ]
+    if scalars and _is_as_written(program, source) and source.parallel:
         raise InputError(
             f"the parallel loops of {source.name} set {scalars[0]}, so they must stay as they are written",
             source.text.place(source.region.before),
         )
+
+
+def _is_as_written(program: Program, source: CSource) -> bool:
+    """Whether the loops are those of the text, with copies between them or without."""
+    return program.schedule is source.schedule or bool(program.buffers)
+
+
+def _users(
+    program: Program, source: CSource, variables: Iterable[Variable]
+) -> dict[Variable, frozenset[str]]:
+    """Variable -> statements that access it, in the order of the text."""
+    found = {variable: frozenset[str]() for variable in sorted(variables, key=lambda one: one.span.start)}
+    for statement in with_guard_reads(program).statements:
+        for access in statement.accesses:
+            variable = source.variables[access.array]
+            if variable in found:
+                found[variable] |= {statement.name}
+    return found
 
 
 def _private_lines(storages: Sequence[Storage], dimension: int) -> tuple[list[str], list[str]]:

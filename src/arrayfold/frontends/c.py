@@ -119,6 +119,13 @@ class _RegionReader:
         self._affine = AffineReader(text, self._names, self._written, self._iterators)
         self._directives = directives
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
+        self._of_threads = frozenset(
+            variable
+            for loop in parallel
+            for node in walk(loop.body)
+            if isinstance(node, Declare)
+            for variable in node.variables
+        )
         self._walk = RegionWalk(text, region, self._affine, self._is_data, parallel)
 
     def _is_data(self, variable: Variable) -> bool:
@@ -185,6 +192,7 @@ class _RegionReader:
             impure=self._impure(),
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
             has_tasks=needs_tasks(self._directives),
+            of_threads=self._of_threads,
         )
         return Program(
             name=self._region.name,

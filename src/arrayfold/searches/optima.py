@@ -77,7 +77,14 @@ def determinant(matrix: tuple[Vector, ...]) -> int:
     >>> determinant(((2, 1), (1, 3)))
     5
     """
-    if not matrix:
-        return 1
+    match matrix:
+        case ():
+            return 1
+        case ((a, b), (c, d)):
+            return a * d - b * c
+        case ((a, b, c), (d, e, f), (g, h, i)):
+            return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+        case _:
+            pass
     minors = (tuple((*row[:k], *row[k + 1 :]) for row in matrix[1:]) for k in range(len(matrix)))
     return sum((-1) ** k * matrix[0][k] * determinant(minor) for k, minor in enumerate(minors))
