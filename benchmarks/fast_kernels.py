@@ -246,7 +246,7 @@ KERNELS = (
         Kernel(
             f"lbm-d3q{count}",
             f"{_OWN}/lbm-d3q{count}.c",
-            [_case(by_hand, TWO_STEPS, N=120, T=10)],
+            [_case(by_hand, TWO_STEPS, N=100, T=10)],
             favor="speed",
             seconds=600.0,
         )

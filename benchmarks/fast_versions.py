@@ -12,7 +12,7 @@ from arrayfold._budget import Budget
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import UNKNOWN
 from arrayfold.choose import choose
-from arrayfold.codegen import Style
+from arrayfold.codegen import Style, write_c
 from arrayfold.conflicts import Conflicts
 from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
@@ -67,14 +67,14 @@ def versions_of(kernel: Kernel) -> list[Version]:
     def version(label: str, result: FoldResult, style: Style) -> Version:
         region = result.region(None, style)
         used = _sum(_bytes(item.mapping.size, region.program, item.mapping.array) for item in region.folds)
-        return Version(label, _encoded(result.to_c(style=style)), used)
+        return Version(label, write_c([region]), used)
 
     rows = plain if kernel.rows[0] else ordered
     if kernel.simple == TWO_STEPS:
         simple = version(TWO_STEPS, _mapped(rows, _two_steps, kernel.budget()), "fast")
     elif kernel.simple == IVDEP:
         same = _mapped(plain, _by("identity"), kernel.budget())
-        simple = Version(IVDEP, _encoded(same.to_c(loops="generate")), unfolded)
+        simple = Version(IVDEP, write_c([same.region("generate")]), unfolded)
     else:
         simple = version(MODULO, _mapped(rows, _by(MODULO), kernel.budget()), "readable")
     written = kernel.by_hand()
@@ -122,10 +122,6 @@ def _two_steps(conflicts: Conflicts, _: Request) -> FoldMapping:
     rows = [[int(k == axis) for k in range(rank)] for axis in range(rank)]
     moduli = [Formula.constant(2), *(length for _, length in conflicts.box[1:])]
     return StorageMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _bytes(cells: Formula, program: Program, array: str) -> Formula:

@@ -11,8 +11,8 @@ written by arrayfold, too, so that loops are as fast and only the storage differ
 All are compiled with -O3 -march=native and run in turns, on one thread or, where the name says so, two. A
 ratio is the time of the named baseline divided by that of the program, so more is faster; times are medians
 of the runs, and the spread is that of the ratios of single runs. Outputs must be equal bit for bit. --scale
-shrinks or grows the sizes. Programs whose temporaries take more than 4 GiB are compiled and not run; programs
-that take three times as long as the baseline run once.
+shrinks or grows the sizes. Programs whose temporaries take more than 1 GiB are compiled and not run; programs
+that take twice as long as the baseline run once.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from inner_loops import dividing_loops
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
 _REPEAT = 2
 _LEAST_SECONDS = 0.3
-_MOST_BYTES = 4 << 30
-_FAR_SLOWER = 3.0
+_MOST_BYTES = 1 << 30
+_FAR_SLOWER = 2.0
 _SEED = 12345
 
 _TIMING = """
@@ -178,7 +178,10 @@ def measure(
     used = {version.label: version.temporaries.at(sizes) for version in versions}
     found = {label: Measured() for label, size in used.items() if size <= _MOST_BYTES}
     baselines = [found[label] for label in case.by_hand]
-    with tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder, ThreadPoolExecutor() as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="arrayfold-bench-") as folder,
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
 
         def compiled(version: Version) -> tuple[Path, int, float]:
             return build(Path(folder), version, program, sizes, kernel.threads)
