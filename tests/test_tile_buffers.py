@@ -182,6 +182,13 @@ def test_refusals(loops: int, message: str) -> None:
         fold_in_tiles(blur(), loops, arrays=["blurx"])
 
 
+def test_a_buffer_has_a_lower_bound() -> None:
+    """Two cells of the tile before and the eight of its own; without a tile before, these alone."""
+    array = fold_in_tiles(blur(), 2)["blurx_tile"]
+    assert str(array.lower_bound.formula) == str(array.size) == "10"
+    assert [array.lower_bound.at({"N": size}) for size in (8, 16, 17)] == [8, 10, 10]
+
+
 def test_a_fused_and_tiled_program_keeps_the_columns_of_one_tile() -> None:
     result = folded("tiled by us")
     assert sizes_of(result) == {"a_tile": "10", "a_border": "16"}

@@ -12,7 +12,7 @@ import islpy as isl
 
 from arrayfold._budget import Budget
 from arrayfold._isl import image, linear_form, nonzero
-from arrayfold.bounds import UNKNOWN
+from arrayfold.bounds import find_lower_bound
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NotAffine, NothingProved
 from arrayfold.fold import Progress, fold_one
@@ -75,14 +75,18 @@ def _folded(parted: Parted, method: str, progress: Progress) -> FoldResult:
         inside = analysis.with_parallel(
             {d: meaning for d, meaning in program.parallel.items() if d >= buffer.dimensions}
         )
-        conflicts = _coarser(inside.conflicts(buffer.name, budget))
+        exact = inside.conflicts(buffer.name, budget)
+        conflicts = _coarser(exact)
         request = Request.of(conflicts, params, budget)
+        progress(f"{buffer.name}: mappings")
         mapping, proof = _smallest(conflicts, buffer.dimensions, request)
+        progress(f"{buffer.name}: lower bound")
+        bound = find_lower_bound(exact, budget, params)
         seconds = time.perf_counter() - start
         is_all = not buffer.borders
         was, what = (buffer.size, None) if is_all else (Formula.constant(0), "a tile")
         one = FoldedArray(
-            buffer.name, "tile", mapping, proof, UNKNOWN, conflicts, seconds, params, (), was, what
+            buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was, what
         )
         folded.append(one)
     borders = {one: buffer for buffer in program.buffers.values() for one in buffer.borders}
