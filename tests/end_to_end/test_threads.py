@@ -285,6 +285,37 @@ def test_new_loops_declare_variables_of_threads_inside(
     assert_same_bits_without_races(OWN.encode(), code, result.problem, sanitizer, tmp_path)
 
 
+def test_in_another_order_threads_may_share_what_the_text_declares_for_each(tmp_path: Path) -> None:
+    """Inner loops run in parallel here, and all of their threads read one value."""
+    text = """\
+void scaled(int N, const double in[restrict N][N], double out[restrict N][N])
+{
+    double tmp[N][N];
+#pragma scop
+#pragma omp parallel for
+    for (int i = 0; i < N; i++) {
+        double first = in[i][0];
+        for (int j = 0; j < N; j++)
+            tmp[i][j] = first + in[i][j];
+        for (int j = 1; j < N; j++)
+            out[i][j] = tmp[i][j] + tmp[i][j - 1];
+    }
+#pragma endscop
+}
+"""
+    file = tmp_path / "kernel.c"
+    file.write_text(text)
+    (problem,) = read_all(file)
+    rows = "S_0[i] -> [i, 0, 0]; S_1[i, j] -> [i, 1, j]; S_2[i, j] -> [i, 2, j]"
+    ordered = reorder(problem, schedule=rows, parallel=True)
+    with pytest.raises(InputError, match="set first, so they must stay"):
+        fold_in_tiles(ordered, 1, arrays=["tmp"]).to_c()
+    code = fold(ordered).to_c(loops="generate")
+    before, after = code.split("#pragma omp parallel for", 1)
+    assert "double first;" in before
+    assert "double first;" not in after
+
+
 def test_a_variable_of_all_threads_is_refused(tmp_path: Path) -> None:
     text = OWN.replace("    double tmp[N][N];", "    double tmp[N][N], value;").replace(
         "double value =", "value ="
