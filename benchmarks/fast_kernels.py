@@ -231,7 +231,7 @@ KERNELS = (
         local=2,
         tile=512,
         parallel="tx",
-        written="blur-tiled-threads.c",
+        written="blur-tiled.c",
     ),
     Kernel(
         "unsharp-threads",

@@ -1,5 +1,5 @@
-/* blur-tiled.c by hand: a column of a tile in a buffer, with two cells copied in front of it from the row of tiles
-   before, of which two cells of every column are kept. */
+/* blur-tiled.c by hand: each tile has a column in a buffer, with two cells copied in front of it from the row of tiles
+   before, of which two cells of every column are kept. The tiles of a row may run in parallel. */
 
 #include <stdlib.h>
 
@@ -7,11 +7,13 @@
 
 void blur_tiled(int N, const float in[restrict N + 2][N], float out[restrict N][N])
 {
-    float column[TILE + 16] __attribute__((aligned(64)));
-    float *restrict blurx = column + 16, (*kept)[2] = malloc(N * sizeof *kept);
+    float(*kept)[2] = malloc(N * sizeof *kept);
     for (int ty = 0; ty < N; ty += TILE) {
         const int length = ty + TILE < N ? TILE : N - ty;
-        for (int tx = 0; tx < N; tx += TILE)
+#pragma omp parallel for
+        for (int tx = 0; tx < N; tx += TILE) {
+            float column[TILE + 16] __attribute__((aligned(64)));
+            float *restrict blurx = column + 16;
             for (int x = tx; x < (tx + TILE < N ? tx + TILE : N); x++) {
                 if (ty) {
                     blurx[-2] = kept[x][0];
@@ -26,6 +28,7 @@ void blur_tiled(int N, const float in[restrict N + 2][N], float out[restrict N][
                     kept[x][1] = blurx[length - 1];
                 }
             }
+        }
     }
     free(kept);
 }

@@ -7,6 +7,17 @@
 #define TILE 8
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
+static inline __attribute__((always_inline)) double column(double now, int rows, double *first, double *second)
+{
+    for (int k = 0; k < rows; k++) {
+        const double above = (first[k] + second[k] + now) * (1.0 / 3);
+        first[k] = second[k];
+        second[k] = now;
+        now = above;
+    }
+    return now;
+}
+
 void parallelogram_tiles(int T, int N, const double in[restrict N], double out[restrict N])
 {
     double *A = malloc(N * sizeof(double));
@@ -20,27 +31,11 @@ void parallelogram_tiles(int T, int N, const double in[restrict N], double out[r
         }
         if (rows == TILE)
             for (int ss = 2 * tt; ss < N; ss += TILE)
-                for (int s = ss; s <= MIN(ss + TILE - 1, N - 1); s++) {
-                    double now = A[s];
-                    for (int k = 0; k < TILE; k++) {
-                        const double above = (first[k] + second[k] + now) * (1.0 / 3);
-                        first[k] = second[k];
-                        second[k] = now;
-                        now = above;
-                    }
-                    A[s] = now;
-                }
+                for (int s = ss; s <= MIN(ss + TILE - 1, N - 1); s++)
+                    A[s] = column(A[s], TILE, first, second);
         else
-            for (int s = 2 * tt; s < N; s++) {
-                double now = A[s];
-                for (int k = 0; k < rows; k++) {
-                    const double above = (first[k] + second[k] + now) * (1.0 / 3);
-                    first[k] = second[k];
-                    second[k] = now;
-                    now = above;
-                }
-                A[s] = now;
-            }
+            for (int s = 2 * tt; s < N; s++)
+                A[s] = column(A[s], rows, first, second);
     }
     if (2 * T < N)
         memcpy(out + T, A + 2 * T, (N - 2 * T) * sizeof(double));
