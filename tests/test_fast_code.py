@@ -139,6 +139,7 @@ def diamonds() -> FoldResult:
     ("name", "loops", "sizes"),
     [
         ("unsharp-tiled", 2, {"H": 21, "W": 30}),
+        ("unsharp-rows", 1, {"H": 9, "W": 30}),
         ("blur-bands", 1, {"N": 21}),
         ("harris-bands", 1, {"N": 26}),
     ],
