@@ -182,6 +182,42 @@ def test_refusals(loops: int, message: str) -> None:
         fold_in_tiles(blur(), loops, arrays=["blurx"])
 
 
+SHAPES = """
+void shapes(int N, const double in[restrict 2 * N][2 * N], double out[restrict N][N], double sum[restrict 1])
+{
+    double A[N][N], B[N][2 * N];
+#pragma scop
+#pragma omp parallel for
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++)
+            A[i][j] = in[i][j];
+        for (int j = 1; j < N; j++)
+            out[i][j] = A[i][j] + A[i][j - 1];
+    }
+    for (int i = 0; i < N; i++) {
+        for (int j = i; j < i + N; j++)
+            B[i][j] = in[i][j];
+        for (int j = i + 1; j < i + N; j++)
+            sum[0] += B[i][j] * B[i][j - 1];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_loops_of_different_shape_have_no_buffers_at_once() -> None:
+    """A parallel loop and a sequential one are different dimensions of the schedule."""
+    program = program_of(SHAPES)
+    result = fold_in_tiles(program, 1)
+    assert [array.name for array in result] == ["B_tile", "A"]
+    assert run_both(result, result.to_c().encode(), params={"N": 7}, sanitize=True).is_equal
+    for name in ("A", "B"):
+        alone = fold_in_tiles(program, 1, arrays=[name])
+        assert run_both(alone, alone.to_c().encode(), params={"N": 7}, sanitize=True).is_equal
+    with pytest.raises(InputError, match="A and B are accessed in loops of different shape"):
+        fold_in_tiles(program, 1, arrays=["A", "B"])
+
+
 def test_a_buffer_has_a_lower_bound() -> None:
     """Two cells of the tile before and the eight of its own; without a tile before, these alone."""
     array = fold_in_tiles(blur(), 2)["blurx_tile"]

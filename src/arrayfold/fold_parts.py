@@ -14,7 +14,7 @@ from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.guards import with_guard_reads
 from arrayfold.order import order_of
 from arrayfold.program import Problem, Program
-from arrayfold.tile_program import Part, ValuesChange, taken_names
+from arrayfold.tile_program import NoPart, Part, taken_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +101,11 @@ def _built(
     *,
     is_strict: bool,
 ) -> Program:
-    """The program with all parts, or with those that leave all values as they are."""
+    """The program with all parts, or with those that can be stored so."""
     while parts:
         try:
             return build(program, parts)
-        except ValuesChange as error:
+        except NoPart as error:
             if is_strict:
                 raise
             parts = [part for part in parts if part.array != error.array]

@@ -16,11 +16,11 @@ from arrayfold.tile_copies import CopyStatement, Move, Places, copy_statement, m
 from arrayfold.tiling import Side, Tiling, ends_of, flows_of, sides_of, times_of, union_of
 
 
-class ValuesChange(InputError):
-    """A read would not see the value that it saw before."""
+class NoPart(InputError):
+    """An array cannot be stored in tiles, itself or beside others."""
 
-    def __init__(self, array: str) -> None:
-        super().__init__(f"a buffer would change what is read from {array}, so it stays as it is")
+    def __init__(self, array: str, message: str) -> None:
+        super().__init__(message)
         self.array = array
 
 
@@ -86,6 +86,7 @@ def with_parts(program: Program, parts: Sequence[Part]) -> Program:
 
     It is checked that every read sees the value that it saw before.
     """
+    _check_tiles_come_first(parts)
     times = times_of(program)
     moves = list(_moves(parts))
     rows = (row for part in parts for row in part.tiling.tiles)
@@ -129,6 +130,18 @@ def with_parts(program: Program, parts: Sequence[Part]) -> Program:
     for part in parts:
         _check_values(part, result, [copy.statement.name for copy in copies])
     return result
+
+
+def _check_tiles_come_first(parts: Sequence[Part]) -> None:
+    """Raise where copies of an array would stand among the dimensions that say the tile of another one."""
+    for part in parts:
+        for other in parts:
+            if not part.tiling.is_named and min(other.tiling.tiles) < part.tiling.rank:
+                raise NoPart(
+                    part.array,
+                    f"{part.array} and {other.array} are accessed in loops of different shape, so they "
+                    "cannot both have buffers",
+                )
 
 
 def _moves(parts: Iterable[Part]) -> Iterable[tuple[Part, Move]]:
@@ -216,7 +229,8 @@ def _check_values(part: Part, new: Program, copies: Sequence[str]) -> None:
         before = before.union(isl.UnionMap.from_map(flow))
     seen, before = (one.intersect_params(new.context) for one in (seen, before))
     if not seen.is_equal(before):
-        raise ValuesChange(part.array)
+        message = f"a buffer would change what is read from {part.array}, so it stays as it is"
+        raise NoPart(part.array, message)
 
 
 def _of_old_cells(flow: isl.Map, part: Part) -> isl.Map:
