@@ -6,7 +6,7 @@ READY := .venv/.ready
 SYNC := $(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
 ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 
-.PHONY: demo test lint browser bench docs lock clean
+.PHONY: demo test lint browser fuzz bench docs lock clean
 
 demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.folded.c, run and compare both
 	$(BIN)/arrayfold fold examples/blur-interleaved.c --param N=1024 -o demo.folded.c --force --run
@@ -25,6 +25,10 @@ browser:
 	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
 	  || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; } \
 	  || echo "There is no Chromium, so the tests of the report page are left out: apt-get install chromium"
+
+SECONDS := 600
+fuzz: $(READY)  ## random inputs for SECONDS=600, with a fresh seed or SEED=, all kinds or KIND=, JOBS=1
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(SEED:%=--seed %) $(KIND:%=--kind %) $(JOBS:%=--jobs %)
 
 bench: $(READY)  ## time per example and stage, construction of conflicts, method, C file; speed of folded code
 	$(BIN)/python benchmarks/analysis.py

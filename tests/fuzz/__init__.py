@@ -1,0 +1,1 @@
+"""A fuzzer: random inputs of several kinds, each checked without code of the tool."""
