@@ -16,6 +16,7 @@ FLOW = [
     "formula",
     "formula_text",
     "formula_isl",
+    "formula_signs",
     "c",
     "signature",
     "program",

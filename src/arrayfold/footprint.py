@@ -8,10 +8,9 @@ from functools import reduce
 
 import islpy as isl
 
-from arrayfold._isl import parameter_minima
 from arrayfold.bounds import LowerBound
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import to_pw_aff
+from arrayfold.formula_signs import is_at_most
 
 
 @dataclass(frozen=True)
@@ -67,17 +66,3 @@ def largest(sizes: Iterable[tuple[Formula, isl.Set]]) -> Formula:
         everywhere = reduce(isl.Set.union, (there for _, there in smaller), where)
         found = [*(one for one in found if all(one is not gone for gone in smaller)), (size, everywhere)]
     return Formula.extreme("max", [size for size, _ in found]) if found else Formula.constant(0)
-
-
-def is_at_most(first: Formula, second: Formula, where: isl.Set) -> bool:
-    """Whether one size is never above another at parameter values { : }; what is not seen is not."""
-    difference = second - first
-    if difference.is_affine and difference.is_polynomial:
-        below = to_pw_aff(difference).lt_set(to_pw_aff(Formula.constant(0)))
-        return bool(where.intersect(below).is_empty())
-    least = parameter_minima(where)
-    if least is None or not difference.is_polynomial:
-        return False
-    # From the least values on, a polynomial without negative coefficients never falls below zero.
-    beyond = difference.replace_names({name: Formula.name(name) + least[name] for name in least})
-    return all(coefficient >= 0 for _, coefficient in beyond.terms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -95,14 +95,24 @@ class Formula:
 
     @staticmethod
     def floor(argument: Formula, divisor: int) -> Formula:
-        """`floor(argument / divisor)`, simplified where the argument is a number."""
+        """`floor(argument / divisor)` in lowest terms; the argument itself where nothing is divided."""
         if argument.is_constant:
             return Formula.constant(math.floor(argument.as_number() / divisor))
-        return Formula.atom(Floor(argument, divisor))
+        scale = argument.denominator
+        factor = math.gcd(divisor * scale, *(int(c * scale) for _, c in argument.terms))
+        top, bottom = argument * Fraction(scale, factor), divisor * scale // factor
+        return top if bottom == 1 else Formula.atom(Floor(top, bottom))
 
     @staticmethod
     def extreme(kind: Literal["max", "min"], arguments: Iterable[Formula]) -> Formula:
-        """`max` or `min` of formulas; numbers are merged, one argument stays itself."""
+        """`max` or `min` of formulas; numbers are merged, one argument stays itself.
+
+        Fractions stand before it: `max(N/2, 2)` is `max(N, 4)/2`.
+        """
+        arguments = list(arguments)
+        scale = math.lcm(*(one.denominator for one in arguments))
+        if scale > 1:
+            return Formula.extreme(kind, [one * scale for one in arguments]) * Fraction(1, scale)
         distinct = sorted({inner for one in arguments for inner in _arguments(one, kind)}, key=str)
         numbers = [f for f in distinct if f.is_constant]
         others = [f for f in distinct if not f.is_constant]
@@ -113,8 +123,9 @@ class Formula:
 
     @staticmethod
     def remainder(argument: Formula, modulus: Formula) -> Formula:
-        """`argument mod modulus`."""
-        return Formula.atom(Remainder(argument, modulus))
+        """`argument mod modulus`; fractions stand before it."""
+        scale = math.lcm(argument.denominator, modulus.denominator)
+        return Formula.atom(Remainder(argument * scale, modulus * scale)) * Fraction(1, scale)
 
     @staticmethod
     def product(factors: Iterable[Formula]) -> Formula:
@@ -179,14 +190,33 @@ class Formula:
         return self.terms[0][0][0][0]
 
     @property
+    def denominator(self) -> int:
+        """The least number that makes all coefficients whole."""
+        return math.lcm(*(coefficient.denominator for _, coefficient in self.terms))
+
+    @property
     def is_affine(self) -> bool:
-        """Whether every atom stands alone and to the first power."""
-        return all(sum(power for _, power in monomial) <= 1 for monomial, _ in self.terms)
+        """Whether isl can say it: every atom stands alone and to the first power, and so inside of atoms.
+
+        >>> n, m = Formula.name("N"), Formula.name("M")
+        >>> Formula.floor(n, 2).is_affine, Formula.floor(n * m, 2).is_affine
+        (True, False)
+        """
+        return all(
+            not monomial or (len(monomial) == 1 and monomial[0][1] == 1 and _is_affine_atom(monomial[0][0]))
+            for monomial, _ in self.terms
+        )
 
     @property
     def is_whole(self) -> bool:
-        """Whether all coefficients are whole, so that the value is, too."""
-        return all(coefficient.denominator == 1 for _, coefficient in self.terms)
+        """Whether all coefficients are whole, here and inside of maxima and remainders, so the value is, too.
+
+        A whole value may go unseen: that of `(N^2 + N)/2`, or of `N/2` where N is even.
+        """
+        return all(
+            coefficient.denominator == 1 and all(_is_whole_atom(atom) for atom, _ in monomial)
+            for monomial, coefficient in self.terms
+        )
 
     @property
     def is_polynomial(self) -> bool:
@@ -199,19 +229,24 @@ class Formula:
 
     def names(self) -> frozenset[str]:
         """The parameters in it."""
-        found: set[str] = set()
+        return frozenset(atom for atom in self.inner_atoms() if isinstance(atom, str))
+
+    def inner_atoms(self) -> Iterator[Atom]:
+        """The atoms in it, and those inside of them."""
         for monomial, _ in self.terms:
             for atom, _ in monomial:
+                yield atom
                 match atom:
                     case str():
-                        found.add(atom)
+                        pass
                     case Floor(argument):
-                        found |= argument.names()
+                        yield from argument.inner_atoms()
                     case Extreme(_, arguments):
-                        found.update(*(argument.names() for argument in arguments))
+                        for argument in arguments:
+                            yield from argument.inner_atoms()
                     case Remainder(argument, modulus):
-                        found |= argument.names() | modulus.names()
-        return frozenset(found)
+                        yield from argument.inner_atoms()
+                        yield from modulus.inner_atoms()
 
     def evaluate(self, values: Mapping[str, int]) -> Fraction:
         """The value at these parameters.
@@ -292,6 +327,19 @@ class Formula:
         """
         return self._replace(lambda name: new.get(name, Formula.name(name)))
 
+    def with_atom(self, atom: Atom, value: Formula) -> Formula:
+        """The formula with another one in place of an atom, wherever that is a factor.
+
+        >>> n = Formula.name("N")
+        >>> (n * Formula.floor(n, 2) + 1).with_atom(Floor(n, 2), n + 3)
+        N^2 + 3*N + 1
+        """
+        total = Formula.constant(0)
+        for monomial, coefficient in self.terms:
+            factors = [(value if one == atom else Formula.atom(one)) ** power for one, power in monomial]
+            total += Formula.product(factors) * coefficient
+        return total
+
     def _replace(self, new: Callable[[str], Formula]) -> Formula:
         total = Formula.constant(0)
         for monomial, coefficient in self.terms:
@@ -302,11 +350,13 @@ class Formula:
     # ------------------------------------------------------------ printing
 
     def __str__(self) -> str:
-        denominator = math.lcm(*(coefficient.denominator for _, coefficient in self.terms))
+        denominator = self.denominator
         if denominator > 1:
             numerator = self * denominator
             inside = str(numerator) if numerator.is_atom else f"({numerator})"
             return f"{inside}/{denominator}"
+        if self.is_atom and not self.is_constant:
+            return str(self._first)
         words: list[str] = []
         for monomial, coefficient in self.terms:
             sign = "-" if coefficient < 0 else "+"
@@ -349,6 +399,28 @@ def _arguments(formula: Formula, kind: str) -> tuple[Formula, ...]:
     return atom.arguments if isinstance(atom, Extreme) and atom.kind == kind else (formula,)
 
 
+def _is_affine_atom(atom: Atom) -> bool:
+    match atom:
+        case str():
+            return True
+        case Floor(argument):
+            return argument.is_affine
+        case Extreme(_, arguments):
+            return all(argument.is_affine for argument in arguments)
+        case Remainder(argument, modulus):
+            return argument.is_affine and modulus.is_constant and modulus.is_whole and modulus.as_number() > 0
+
+
+def _is_whole_atom(atom: Atom) -> bool:
+    match atom:
+        case Extreme(_, arguments):
+            return all(argument.is_whole for argument in arguments)
+        case Remainder(argument, modulus):
+            return argument.is_whole and modulus.is_whole
+        case _:
+            return True
+
+
 def _quotient(monomial: Monomial, divisor: Monomial) -> Monomial | None:
     """What to multiply a product by to get another, if there is such a product."""
     powers = dict(monomial)
@@ -362,7 +434,8 @@ def _quotient(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 
 def _print_term(monomial: Monomial, coefficient: Fraction) -> str:
-    factors = [str(atom) if power == 1 else f"{atom}^{power}" for atom, power in monomial]
+    texts = ((f"({atom})" if isinstance(atom, Remainder) else str(atom), power) for atom, power in monomial)
+    factors = [text if power == 1 else f"{text}^{power}" for text, power in texts]
     if coefficient != 1 or not factors:
         factors.insert(0, str(coefficient))
     return "*".join(factors)
@@ -381,6 +454,6 @@ def _replace_in_atom(atom: Atom, new: Callable[[str], Formula]) -> Formula:
             return Formula.extreme(kind, map(inside, arguments))
         case Remainder(argument, modulus):
             top, bottom = inside(argument), inside(modulus)
-            if top.is_constant and bottom.is_constant:
+            if top.is_constant and bottom.is_constant and bottom.as_number() > 0:
                 return Formula.constant(top.as_number() % bottom.as_number())
             return Formula.remainder(top, bottom)

@@ -9,7 +9,7 @@ import islpy as isl
 
 from arrayfold._isl import fresh_names, large_parameters
 from arrayfold.errors import NotAffine
-from arrayfold.formula import Extreme, Floor, Formula
+from arrayfold.formula import Extreme, Floor, Formula, Remainder
 
 _FEW_PIECES = 24
 _FEW_VARIABLES = 12
@@ -46,8 +46,8 @@ def _isl_text(formula: Formula) -> str:
                     factor += f"*floor(({_isl_text(argument)})/{divisor})"
                 case Extreme(kind, arguments):
                     factor += f"*{kind}({', '.join(map(_isl_text, arguments))})"
-                case _:
-                    raise NotAffine(f"{formula} is not affine in the parameters")
+                case Remainder(argument, modulus):
+                    factor += f"*(({_isl_text(argument)}) mod {modulus})"
         words.append(
             f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else f"({factor})"
         )

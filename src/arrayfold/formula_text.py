@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Literal
 
@@ -81,7 +80,7 @@ class _Reader:
                     raise self._error("only division by a number other than 0 is possible")
                 result = result * (1 / factor.as_number())
             elif operator in ("%", "mod"):
-                result = Formula.remainder(result, factor)
+                result = self._remainder(result, factor)
             else:
                 result = result * factor
         return result
@@ -131,8 +130,7 @@ class _Reader:
         self._take("(")
         argument = self._sum()
         self._take(")")
-        denominator = math.lcm(*(coefficient.denominator for _, coefficient in argument.terms))
-        return Formula.floor(argument * denominator, denominator) if denominator > 1 else argument
+        return Formula.floor(argument, 1)
 
     def _floormod(self) -> Formula:
         self._take("(")
@@ -140,7 +138,12 @@ class _Reader:
         self._take(",")
         divisor = self._sum()
         self._take(")")
-        return Formula.remainder(argument, divisor)
+        return self._remainder(argument, divisor)
+
+    def _remainder(self, argument: Formula, modulus: Formula) -> Formula:
+        if modulus.is_constant and modulus.as_number() <= 0:
+            raise self._error(f"a modulus is a positive number, not {modulus}")
+        return Formula.remainder(argument, modulus)
 
     def _extreme(self, kind: Literal["max", "min"]) -> Formula:
         self._take("(")

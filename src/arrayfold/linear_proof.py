@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, large_parameters, parameter_minima
+from arrayfold._isl import is_bounded, large_parameters
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_aff
+from arrayfold.formula_signs import is_at_least
 from arrayfold.mapping import Mapping
 
 _MOST_PIECES = 100
@@ -75,15 +76,5 @@ def _corners(piece: isl.BasicSet) -> list[tuple[isl.Set, Corner]]:
 
 
 def _is_positive(formula: Formula, context: isl.Set) -> bool:
-    """Whether a polynomial is shown to be positive on a set of parameters { : }.
-
-    It is if no term is negative once the least values are taken as the origin, and it is positive there.
-    """
-    if context.is_empty():
-        return True
-    least = parameter_minima(context)
-    if least is None:
-        return False
-    shifted = formula.replace_names({name: Formula.name(name) + value for name, value in least.items()})
-    start = shifted.evaluate(dict.fromkeys(shifted.names(), 0))
-    return start > 0 and all(coefficient >= 0 for _, coefficient in shifted.terms)
+    """Whether a polynomial is shown to be positive on a set of parameters { : }; corners may be fractions."""
+    return is_at_least(formula * formula.denominator, 1, context)

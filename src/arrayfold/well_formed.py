@@ -7,11 +7,11 @@ from collections.abc import Mapping as Values
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, parameter_minima, parameter_names, smallest_parameters
+from arrayfold._isl import fix_parameters, parameter_names, smallest_parameters
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import to_pw_aff
+from arrayfold.formula import Formula, Remainder
+from arrayfold.formula_signs import below, is_at_least, is_whole_on
 from arrayfold.mapping import Mapping, TableMapping
 
 
@@ -28,13 +28,13 @@ def check_well_formed(conflicts: Conflicts, mapping: Mapping) -> None:
     for formula in (*itertools.chain(*mapping.matrix), *mapping.offset, *mapping.moduli):
         if formula.names() - known:
             raise InputError(f"{formula}: unknown parameter {min(formula.names() - known)}")
-        if not formula.is_whole:
+        _check_defined(formula, conflicts.context)
+        if not is_whole_on(formula, conflicts.context):
             hint = "Integer division is written floor(.../2)."
             raise InputError(f"{formula} is not shown to be a whole number for every size", hint=hint)
     for modulus in mapping.moduli:
         if modulus.is_affine:
-            too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
-            where = conflicts.context.intersect(too_small)
+            where = conflicts.context.intersect(below(modulus, 1))
             if not where.is_empty():
                 values = _print_values(smallest_parameters(where))
                 raise InputError(f"modulus {modulus} is not positive at {values or 'any size'}")
@@ -65,19 +65,17 @@ def check_table(conflicts: Conflicts, mapping: TableMapping) -> None:
 
 
 def is_shown_positive(modulus: Formula, context: isl.Set) -> bool:
-    """Whether the modulus is positive for all of the context.
+    """Whether the modulus is positive for all of the context."""
+    return is_at_least(modulus, 1, context)
 
-    Affine ones were checked with isl. A polynomial is if all its terms are nonnegative, and their sum is
-    positive at the least sizes, once the least sizes are taken as the origin.
-    """
-    if modulus.is_affine:
-        return True
-    least = parameter_minima(context)
-    if least is None or not modulus.is_polynomial:
-        return False
-    shifted = modulus.replace_names({name: Formula.name(name) + value for name, value in least.items()})
-    smallest = shifted.evaluate(dict.fromkeys(shifted.names(), 0))
-    return all(coefficient >= 0 for _, coefficient in shifted.terms) and smallest >= 1
+
+def _check_defined(formula: Formula, context: isl.Set) -> None:
+    """Raise unless every remainder inside of a formula is one of a positive modulus."""
+    for atom in formula.inner_atoms():
+        if isinstance(atom, Remainder) and not is_at_least(atom.modulus, 1, context):
+            raise InputError(
+                f"{formula}: the modulus {atom.modulus} is not shown to be positive for every size"
+            )
 
 
 def _print_values(values: Values[str, int]) -> str:
