@@ -171,7 +171,7 @@ def test_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path:
     out = np.zeros(5)
     af.fold(smooth)(some(), out, 1.0, 0)
     assert out.any()
-    assert not compiler.cache_folder().is_relative_to(tmp_path)
+    assert not compiler.kernel_folder().is_relative_to(tmp_path)
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

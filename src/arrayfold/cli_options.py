@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +9,6 @@ import typer
 from arrayfold.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from arrayfold._budget import Budget
 
 DEFAULT_BUDGET = 60.0
@@ -72,10 +69,3 @@ def started_budget(seconds: float) -> Budget:
 
     announce(seconds)
     return Budget(seconds)
-
-
-def cache_folder() -> Path:
-    """Where results are kept between runs."""
-    from pathlib import Path
-
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arrayfold"

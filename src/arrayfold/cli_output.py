@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+from arrayfold._output_file import check_output, is_printed, write_output
 from arrayfold.errors import ArrayfoldError, InputError
 
 if TYPE_CHECKING:
@@ -17,25 +18,19 @@ if TYPE_CHECKING:
     from arrayfold.runner import RunReport
 
 
-def check_free(file: str | None, *, force: bool) -> None:
-    """Raise if a file that is to be written exists already and may not be overwritten."""
-    if file not in (None, "-") and Path(file).exists() and not force:
-        raise InputError(f"{file} exists", hint="Say --force to overwrite it.")
-
-
-def write_out(file: str, data: bytes) -> None:
-    """Write a file; - prints it."""
-    if file == "-":
-        sys.stdout.write(data.decode("utf-8", "surrogateescape"))
+def check_outputs(output: str | None, placement: str | None, *, force: bool, source: str) -> None:
+    """Raise before any work is done if what comes of it could not be written."""
+    for file in (output, placement):
+        if file is not None:
+            check_output(file, force=force, source=source)
+    if output is None or placement is None:
         return
-    try:
-        Path(file).write_bytes(data)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror}") from None
+    if Path(output) == Path(placement) or (is_printed(output) and is_printed(placement)):
+        raise InputError(f"-o and --placement both write {output}", hint="Name two files.")
 
 
 def write_placement(
-    file: str, results: Sequence[FoldResult], params: Mapping[str, int], *, force: bool
+    file: str, results: Sequence[FoldResult], params: Mapping[str, int], *, force: bool, source: str
 ) -> None:
     """Write when arrays are in use and how large they are, for other solvers; - prints it."""
     from arrayfold.program import Program
@@ -45,12 +40,12 @@ def write_placement(
         raise InputError("--placement speaks of one region: add --region NAME")
     (result,) = results
     assert isinstance(result.problem, Program)
-    check_free(file, force=force)
     missing = [name for name in result.problem.parameters if name not in params]
     if missing:
         raise InputError(f"--placement needs numbers: say --param {missing[0]}=64")
     sizes = {array.name: array.size.at(params) for array in result.arrays}
-    write_out(file, placement_problem(result.problem, sizes, params).encode())
+    text = placement_problem(result.problem, sizes, params)
+    write_output(file, text.encode(), force=force, source=source)
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,8 @@ class FoldedOutput:
                 f"{self.file} is a problem file, which has no C code to rewrite; leave out -o and --run",
                 hint="The mapping is in the table, and with --json in a form that programs can read.",
             )
-        check_free(self.output, force=self.force)
+        if self.output is not None:
+            check_output(self.output, force=self.force, source=self.file)
 
     def _slack_cells(self) -> int:
         from arrayfold.codegen.lowering import STRIP
@@ -102,7 +98,7 @@ class FoldedOutput:
         regions = [result.region(loops, style, self._slack_cells()) for result in results]
         code = write_c(regions)
         if self.output is not None:
-            write_out(self.output, code)
+            write_output(self.output, code, force=self.force, source=self.file)
         return self._runs(results, regions, code, params) if self.run else []
 
     def _runs(

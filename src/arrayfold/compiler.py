@@ -7,9 +7,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from arrayfold._cache import cache_folder, is_private
 from arrayfold.errors import ArrayfoldError
 
 # Values must not change: no fused multiply-add, whole numbers wrap as NumPy's do, and functions of the C
@@ -34,6 +37,7 @@ FLAGS = (
     *(f"-fno-builtin-{name}{suffix}" for name in _CALLED for suffix in ("", "f")),
 )
 _SECONDS = 300.0
+_one_at_a_time = threading.Lock()
 
 
 class CannotRun(ArrayfoldError):
@@ -57,12 +61,10 @@ def shared_library(code: str, *, is_parallel: bool = False) -> Path:
             "(looked for CC, cc, gcc, clang)"
         )
     flags = (*FLAGS, "-fopenmp") if is_parallel else FLAGS
-    name = f"{_key(code, compiler, flags)}.so"
-    folder = cache_folder()
-    library = folder / name
-    if not library.exists():
-        _compile(code, compiler, flags, library)
-    return library
+    key = _key(code, compiler, flags)
+    folder = kernel_folder()
+    with _one_at_a_time:
+        return _kept(folder, key) or _compile(code, compiler, flags, folder, key)
 
 
 def _key(code: str, compiler: str, flags: tuple[str, ...]) -> str:
@@ -73,31 +75,43 @@ def _key(code: str, compiler: str, flags: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
-def cache_folder() -> Path:
-    """Where libraries are kept: in the user's cache; for this process alone where that cannot be written."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    try:
-        folder = Path(home) if home else Path.home() / ".cache"
-        folder = folder / "arrayfold" / "kernels"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except (OSError, RuntimeError):
-        return _own_folder()
-    return folder if os.access(folder, os.W_OK | os.X_OK) else _own_folder()
+def kernel_folder() -> Path:
+    """Where libraries are kept: in the user's cache; for this process alone where that is not safe."""
+    return cache_folder("kernels") or _own_folder()
 
 
 @cache
 def _own_folder() -> Path:
     import atexit
 
-    folder = tempfile.mkdtemp(prefix="arrayfold-kernels-")
+    folder = Path(tempfile.mkdtemp(prefix="arrayfold-kernels-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    if not is_private(folder):
+        raise CannotRun(f"a kernel cannot be compiled: others may write {folder.parent}; set TMPDIR")
+    return folder
 
 
-def _compile(code: str, compiler: str, flags: tuple[str, ...], library: Path) -> None:
-    """Make the library under another name first: others may make the same one at this moment."""
-    with tempfile.TemporaryDirectory(prefix=".making-", dir=library.parent) as folder:
-        source, made = Path(folder, "kernel.c"), Path(folder, "kernel.so")
+def _kept(folder: Path, key: str) -> Path | None:
+    """The library of an earlier run; one that is not what the compiler made is deleted.
+
+    Its name ends in the hash of its content.
+    """
+    for library in sorted(folder.glob(f"{key}-*.so")):
+        with suppress(OSError):
+            if not library.is_symlink() and library.name == _name(key, library.read_bytes()):
+                return library
+            library.unlink()
+    return None
+
+
+def _name(key: str, content: bytes) -> str:
+    return f"{key}-{hashlib.sha256(content).hexdigest()}.so"
+
+
+def _compile(code: str, compiler: str, flags: tuple[str, ...], folder: Path, key: str) -> Path:
+    """Make the library under another name first: other processes may make the same one at this moment."""
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as making:
+        source, made = Path(making, "kernel.c"), Path(making, "kernel.so")
         source.write_text(code, encoding="utf-8", errors="surrogateescape")
         command = [compiler, *flags, str(source), "-o", str(made), "-lm"]
         environment = {**os.environ, "LC_ALL": "C"}
@@ -112,4 +126,4 @@ def _compile(code: str, compiler: str, flags: tuple[str, ...], library: Path) ->
         if done.returncode:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise CannotRun("the compiler refuses the folded kernel: " + "\n".join(lines[:12]))
-        made.replace(library)
+        return made.replace(folder / _name(key, made.read_bytes()))

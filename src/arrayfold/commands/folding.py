@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from arrayfold._output_file import is_printed
 from arrayfold.cli_input import Input, takes_input
 from arrayfold.cli_options import (
     DEFAULT_BUDGET,
@@ -21,7 +22,7 @@ from arrayfold.cli_options import (
     parameter_values,
     started_budget,
 )
-from arrayfold.cli_output import FoldedOutput, write_placement
+from arrayfold.cli_output import FoldedOutput, check_outputs, write_placement
 from arrayfold.cli_talk import Talk
 from arrayfold.errors import InputError
 
@@ -138,6 +139,7 @@ def fold(
         raise InputError("--mode and --share go without --local, --power-of-two and --favor")
     if placement is not None and (share in ("cells", "auto") or local):
         raise InputError("--placement is for whole arrays; leave out --local, --share cells and --share auto")
+    check_outputs(output, placement, force=force, source=source.file)
     limit = started_budget(budget)
     problems = source.read_all(limit, reallocated=(array or ()) if mode == "reallocate" else None)
     output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize, style, slack)
@@ -185,9 +187,9 @@ def fold(
     chosen = (array or []) if mode == "contract" else _own_arrays(problems, array or [])
     results = fold_all(problems, folding, params=values, arrays=chosen)
     if placement is not None:
-        write_placement(placement, results, values, force=force)
+        write_placement(placement, results, values, force=force, source=source.file)
     reports = output_to.deliver(results, values)
-    if "-" not in (output, placement):
+    if not is_printed(output) and not is_printed(placement):
         talk.result(
             lambda: fold_data(results, reports),
             lambda: summary_line(results, source.file) if summary else fold_report(results, reports),

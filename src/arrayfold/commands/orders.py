@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arrayfold._cache import cache_folder
+from arrayfold._output_file import check_output, is_printed, write_output
 from arrayfold.cli_input import Input, takes_input
 from arrayfold.cli_options import (
     DEFAULT_BUDGET,
@@ -14,11 +16,10 @@ from arrayfold.cli_options import (
     BudgetSeconds,
     Force,
     Params,
-    cache_folder,
     parameter_values,
     started_budget,
 )
-from arrayfold.cli_output import FoldedOutput, check_free
+from arrayfold.cli_output import FoldedOutput
 from arrayfold.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def occupancy(
 
         folded = stored_along_vectors(result.program, result, limit)
         reports = output_to.deliver([folded], {})
-    if output != "-":
+    if not is_printed(output):
         talk.result(
             lambda: occupancy_data(result, folded, reports),
             lambda: occupancy_report(result, folded, reports, with_constraints=bool(vector)),
@@ -120,20 +121,21 @@ def tradeoff(
     """Storage against parallelism over many orders: the ones that no other beats."""
     from pathlib import Path
 
-    from arrayfold.report.figures import check_figure
+    from arrayfold.report.figures import check_figure, drawn
     from arrayfold.report.tradeoff import draw_tradeoff, tradeoff_data, tradeoff_report
     from arrayfold.tradeoff import Source, explore
 
     talk = source.talk(as_json)
     figure = None if output is None else check_figure(output)
-    check_free(output, force=force)
+    if output is not None:
+        check_output(output, force=force, source=source.file)
     exploration = explore(
         Source(*source.of_any_order()),
         parameter_values(param),
         largest=largest,
         tile=tile_size,
         seconds=budget,
-        store=Path(store) if store is not None else cache_folder() / "tradeoff",
+        store=Path(store) if store is not None else cache_folder("tradeoff"),
         cluster=cluster,
         progress=talk.count,
     )
@@ -141,7 +143,8 @@ def tradeoff(
         lambda: tradeoff_data(exploration),
         lambda: tradeoff_report(exploration, everything=everything),
     )
-    if figure is not None:
-        draw_tradeoff(exploration, figure)
+    if output is not None and figure is not None:
+        picture = drawn(draw_tradeoff(exploration), figure.suffix)
+        write_output(output, picture, force=force, source=source.file)
     if not exploration.possible:
         raise typer.Exit(1)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from arrayfold._output_file import check_output, write_output
 from arrayfold.cli_input import Input, takes_input
 from arrayfold.cli_options import (
     DEFAULT_BUDGET,
@@ -17,7 +18,6 @@ from arrayfold.cli_options import (
     parameter_values,
     started_budget,
 )
-from arrayfold.cli_output import check_free, write_out
 from arrayfold.errors import InputError
 
 
@@ -43,14 +43,15 @@ def plot(
     budget: BudgetSeconds = DEFAULT_BUDGET,
 ) -> None:
     """Draw one figure: conflicts, the lattice of a fold, lifetimes, or the methods side by side."""
-    from arrayfold.report.figures import KINDS, check_figure, plot_fold, save
+    from arrayfold.report.figures import KINDS, check_figure, drawn, plot_fold
 
     path = check_figure(output)
-    check_free(output, force=force)
+    check_output(output, force=force, source=source.file)
     if what not in KINDS:
         raise InputError(f"--what {what}: expected one of {', '.join(KINDS)}")
     limit = started_budget(budget)
-    save(plot_fold(source.read(limit), what, array, parameter_values(param), method, limit), path)
+    figure = plot_fold(source.read(limit), what, array, parameter_values(param), method, limit)
+    write_output(output, drawn(figure, path.suffix), force=force, source=source.file)
 
 
 @takes_input(
@@ -76,7 +77,7 @@ def report(
 
     if output != "-" and not output.endswith((".html", ".htm")):
         raise InputError(f"{output}: a page ends in .html")
-    check_free(output, force=force)
+    check_output(output, force=force, source=source.file)
     limit = started_budget(budget)
     page = make_page(
         source.file,
@@ -88,6 +89,6 @@ def report(
         budget=limit,
         progress=source.talk().step,
     )
-    write_out(output, page.to_html().encode())
+    write_output(output, page.to_html().encode(), force=force, source=source.file)
     if not all(item.is_valid for item in page.checked):
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from arrayfold._budget import Budget
 from arrayfold._isl import points
+from arrayfold._output_file import write_output
 from arrayfold.analysis import Analysis
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import InputError
@@ -42,11 +44,19 @@ def new_figure(width: float = 7, height: float = 4.5) -> Any:
     return import_module("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Any, path: Path) -> None:
-    """Write a figure, the same bytes for the same picture."""
+def drawn(figure: Any, suffix: str) -> bytes:
+    """A figure in the format of a suffix, the same bytes for the same picture."""
     matplotlib: Any = import_module("matplotlib")
+    picture = io.BytesIO()
+    kind = suffix.removeprefix(".")
     with matplotlib.rc_context({"svg.hashsalt": "arrayfold", "svg.fonttype": "none"}):
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=200)
+        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None, dpi=200)
+    return picture.getvalue()
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure in place of what is there."""
+    write_output(str(path), drawn(figure, path.suffix), force=True)
 
 
 def plot_fold(

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from arrayfold.report.figures import new_figure, save
+from arrayfold.report.figures import new_figure
 from arrayfold.tradeoff import Exploration
 
 
@@ -49,7 +49,7 @@ def tradeoff_report(exploration: Exploration, *, everything: bool) -> Renderable
     return Group(table, Text(summary))
 
 
-def draw_tradeoff(exploration: Exploration, path: Path) -> None:
+def draw_tradeoff(exploration: Exploration) -> Any:
     """All orders as points, the frontier as a line."""
     figure = new_figure()
     axes = figure.subplots()
@@ -81,4 +81,4 @@ def draw_tradeoff(exploration: Exploration, path: Path) -> None:
     sizes = ", ".join(f"{name} = {value}" for name, value in exploration.params.items())
     axes.set_title(f"{Path(exploration.source.file).name}, {sizes}")
     axes.legend()
-    save(figure, path)
+    return figure

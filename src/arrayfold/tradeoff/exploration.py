@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 from arrayfold.engine import run_all
@@ -15,6 +12,7 @@ from arrayfold.frontends import apply_options, read, write_problem
 from arrayfold.program import Program
 from arrayfold.tradeoff.orders import Order, candidate_orders
 from arrayfold.tradeoff.point import Point, evaluate
+from arrayfold.tradeoff.store import Store
 
 Progress = Callable[[int, int], None]
 
@@ -114,7 +112,7 @@ def explore(
             hint="Fix them: " + " ".join(f"--param {name}=32" for name in missing),
         )
     orders = candidate_orders(program, largest, tile)
-    kept = _Store.of(store, write_problem(program), params, seconds)
+    kept = Store.of(store, write_problem(program), params, seconds)
     points = {order: point for order in orders if (point := kept.read(order)) is not None}
     here = source.at(params)
     if cluster is not None:
@@ -137,50 +135,9 @@ class _Work:
     order: Order
     params: dict[str, int]
     seconds: float
-    kept: _Store
+    kept: Store
 
     def __call__(self) -> Point:
         point = evaluate(self.source.read(), self.order, self.params, self.seconds)
         self.kept.write(point)
         return point
-
-
-@dataclass(frozen=True)
-class _Store:
-    """Results by the content of what they are results of."""
-
-    directory: Path | None
-    head: str
-
-    @staticmethod
-    def of(directory: Path | None, problem: str, params: Mapping[str, int], seconds: float) -> _Store:
-        """The results for a problem at these sizes."""
-        content = [version("arrayfold"), problem, sorted(params.items()), seconds]
-        return _Store(directory, json.dumps(content))
-
-    def _path(self, order: Order) -> Path | None:
-        if self.directory is None:
-            return None
-        key = hashlib.sha256((self.head + json.dumps(order.options())).encode()).hexdigest()
-        return self.directory / f"{key}.json"
-
-    def read(self, order: Order) -> Point | None:
-        """The point of an order, if it is known."""
-        path = self._path(order)
-        if path is None or not path.exists():
-            return None
-        try:
-            data = json.loads(path.read_text())
-        except ValueError:
-            return None
-        names = ("latency", "parallelism", "cells", "mappings", "reason")
-        return Point(order, *(data[name] for name in names)) if set(names) <= data.keys() else None
-
-    def write(self, point: Point) -> None:
-        """Keep a point."""
-        path = self._path(point.order)
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            half = path.with_suffix(".part")
-            half.write_text(json.dumps(point.data()))
-            half.replace(path)
