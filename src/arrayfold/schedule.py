@@ -75,10 +75,12 @@ def refuse_aliases(program: Program) -> None:
     """Raise where two names of one memory, or functions with global variables, would hide dependences."""
     source = program.source
     if source is not None and source.impure is not None:
+        offset, why = source.impure
         raise InputError(
-            f"{source.impure}, which hides dependences, so the order must stay",
-            source.text.place(source.region.function.span.start),
-            "Give the function all it uses as arguments.",
+            f"{why}, which hides dependences, so the order must stay",
+            source.text.place(offset),
+            "Give the function all it uses as arguments, or say that it only computes: "
+            "#pragma arrayfold pure(NAME).",
         )
     if source is not None and source.may_alias is not None:
         first, second = source.may_alias

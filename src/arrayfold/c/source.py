@@ -157,7 +157,8 @@ class CSource:
     parameters  name in the model -> variable
     schedule    the order as written, and `parallel` its parallel dimensions
     skipped     parts of the region that the preprocessor leaves out
-    impure      a call that uses more than its arguments, in words
+    impure      a call that uses more than its arguments: where it stands, and what it uses in words
+    pure        functions that depend on their arguments alone, because the user says so
     may_alias   two arrays that might overlap
     has_tasks   OpenMP says more of the order than which loops are parallel
     of_threads  variables that are declared inside of parallel loops, so that each thread has its own
@@ -172,7 +173,8 @@ class CSource:
     schedule: isl.UnionMap
     parallel: Mapping[int, str]
     skipped: tuple[Span, ...] = ()
-    impure: str | None = None
+    impure: tuple[int, str] | None = None
+    pure: frozenset[str] = frozenset()
     may_alias: tuple[str, str] | None = None
     has_tasks: bool = False
     of_threads: frozenset[Variable] = frozenset()

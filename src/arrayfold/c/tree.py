@@ -71,18 +71,26 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function that is called.
+    """A function that is called; two of them are the same if they are the same object.
 
     returned  what it returns as an expression of parameters and locals, if its body is that simple
     locals    variables of its body that are set where they are declared
-    globals   names of global or static variables that its body, or what that calls, may change or depend on
+    globals   global or static variables, no constants, that its own body uses
+    changed   those that its own body assigns to, or takes the address of
+    calls     functions that its own body calls
+    declared  "const" if it depends on its arguments alone, "pure" if it changes nothing, by attribute
     """
 
     name: str
     parameters: tuple[Variable, ...] = ()
     locals: tuple[Variable, ...] = ()
     returned: Expression | None = None
-    globals: tuple[str, ...] = ()
+    globals: tuple[Variable, ...] = ()
+    changed: tuple[Variable, ...] = ()
+    calls: tuple[Function, ...] = ()
+    has_body: bool = False
+    has_assembly: bool = False
+    declared: Literal["const", "pure"] | None = None
 
 
 # ---------------------------------------------------------------- expressions

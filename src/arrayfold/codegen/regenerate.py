@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold.c.calls import only_computes
 from arrayfold.c.source import CSource, loop_variable, variables_with_address
-from arrayfold.c.tree import Call, Declare, For, Function, Reference, Variable, walk
+from arrayfold.c.tree import Call, Declare, For, Reference, Variable, walk
 from arrayfold.codegen.address import is_never_negative
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.formulas import formula_text
@@ -26,15 +27,6 @@ from arrayfold.liveness import analyse
 from arrayfold.mapping import FoldMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
-
-_NUMERIC = frozenset(
-    [
-        *("abs", "acos", "asin", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1"),
-        *("fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "isfinite", "isinf", "isnan"),
-        *("labs", "log", "log10", "log1p", "log2", "pow", "remainder", "rint", "round", "sin", "sinh"),
-        *("sqrt", "tan", "tanh", "trunc"),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -164,18 +156,12 @@ def _refuse_repeated_conditions(source: CSource) -> None:
                 isinstance(node, Reference) and node.variable.is_volatile for node in walk(guard.condition)
             )
             calls = (node.function for node in walk(guard.condition) if isinstance(node, Call))
-            if volatile or not all(map(_only_computes, calls)):
+            if volatile or not all(only_computes(function, source.pure) for function in calls):
                 raise InputError(
                     "this condition does more than look at data, so its loops must stay",
                     source.text.place(guard.condition.span.start),
                     "The loops of this region can be kept, but not written anew.",
                 )
-
-
-def _only_computes(function: Function) -> bool:
-    """Whether a call has no effect: a function of the C library for numbers, or one with a simple body."""
-    base = function.name.removesuffix("f") if function.name not in _NUMERIC else function.name
-    return base in _NUMERIC or (function.returned is not None and not function.globals)
 
 
 def _refuse_lost_values(program: Program, source: CSource) -> None:

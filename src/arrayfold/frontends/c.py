@@ -11,7 +11,7 @@ import islpy as isl
 
 from arrayfold._isl import fresh_names
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
-from arrayfold.c.tree import Call, Declare, Expression, For, Reference, Span, Variable, walk
+from arrayfold.c.tree import Declare, Expression, For, Reference, Span, Variable, walk
 from arrayfold.errors import InputError, Place
 from arrayfold.frontends.c_affine import AffineReader
 from arrayfold.frontends.c_arrays import (
@@ -24,6 +24,7 @@ from arrayfold.frontends.c_arrays import (
     refuse_unknown_pointers,
     variables_of,
 )
+from arrayfold.frontends.c_calls import CallsOfRegion
 from arrayfold.frontends.c_effects import Effect
 from arrayfold.frontends.c_openmp import (
     Directive,
@@ -33,7 +34,7 @@ from arrayfold.frontends.c_openmp import (
     private_names,
     read_directives,
 )
-from arrayfold.frontends.c_regions import Wish, active_pragmas, find_regions, find_wishes
+from arrayfold.frontends.c_regions import Wish, active_pragmas, find_pure, find_regions, find_wishes
 from arrayfold.frontends.c_tasks import order_of_tasks
 from arrayfold.frontends.c_walk import Found, Loop, Position, RegionWalk
 from arrayfold.frontends.clang import parse_c
@@ -55,9 +56,10 @@ def read_c(
     text = CText(file, data, tuple(arguments), unit.macros, origin)
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
+    pure = find_pure(text, unit, pragmas)
     for region in find_regions(text, unit, pragmas):
         directives = read_directives(text, region, pragmas, unit.skipped)
-        reader = _RegionReader(text, region, directives, unit.skipped)
+        reader = _RegionReader(text, region, directives, unit.skipped, pure)
         private = private_names(text, region, pragmas)
         program = reader.program(private, parallel_around(text, region, pragmas))
         programs.append(_granted(program, text, find_wishes(text, region.function, pragmas)))
@@ -73,7 +75,7 @@ def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
                     program = program.with_temporary(name)
             elif wish.clause == "no_alias":
                 program = program.without_aliases()
-            else:
+            elif wish.clause != "pure":
                 said = {wish.clause: wish.argument}
                 narrowed = apply_options(program, context=said.get("context"), live_out=said.get("live_out"))
                 assert isinstance(narrowed, Program)
@@ -88,7 +90,12 @@ class _RegionReader:
     """One region: names, parameters, arrays, statements."""
 
     def __init__(
-        self, text: CText, region: Region, directives: Sequence[Directive], skipped: Sequence[Span]
+        self,
+        text: CText,
+        region: Region,
+        directives: Sequence[Directive],
+        skipped: Sequence[Span],
+        pure: frozenset[str] = frozenset(),
     ) -> None:
         self._text = text
         self._skipped = skipped
@@ -115,7 +122,13 @@ class _RegionReader:
             if node not in loop_headers
             for variable in getattr(node, "variables", ())
         }
-        self._written = frozenset(declared | {variable for variable in assigned if variable is not None})
+        self._calls = CallsOfRegion.of(region, pure)
+        self._calls.refuse_second_returns(text)
+        self._written = frozenset(
+            declared
+            | {variable for variable in assigned if variable is not None}
+            | self._calls.changed(self._variables)
+        )
         self._affine = AffineReader(text, self._names, self._written, self._iterators)
         self._directives = directives
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
@@ -135,13 +148,6 @@ class _RegionReader:
         return not variable.type.is_integer
 
     # ------------------------------------------------ the program
-
-    def _impure(self) -> str | None:
-        """A call in the region that uses more than its arguments, in words."""
-        for node in self._region.nodes():
-            if isinstance(node, Call) and node.function.globals:
-                return f"{node.function.name}() uses {node.function.globals[0]}"
-        return None
 
     def program(self, private: Mapping[str, int], parallel_start: int | None) -> Program:
         """The region as a program.
@@ -172,6 +178,7 @@ class _RegionReader:
             private,
             parallel_start,
         )
+        kept |= self._calls.used_arrays(arrays)
         kept |= {array: Kept("a scalar", is_final=True) for array in arrays if not array.is_array}
         model_arrays = tuple(
             self._array(array, found, extents[array], statements, context) for array in arrays
@@ -189,7 +196,8 @@ class _RegionReader:
             schedule,
             parallel,
             tuple(span for span in self._skipped if self._region.holds(span.start)),
-            impure=self._impure(),
+            impure=self._calls.hidden_state(self._assigned(found)),
+            pure=self._calls.pure,
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
             has_tasks=needs_tasks(self._directives),
             of_threads=self._of_threads,

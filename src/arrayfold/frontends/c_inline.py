@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arrayfold.c.source import assigned_variable
 from arrayfold.c.tree import (
     Block,
     Call,
@@ -11,7 +12,9 @@ from arrayfold.c.tree import (
     CStatement,
     Declare,
     Expression,
+    Function,
     If,
+    Opaque,
     OtherStatement,
     Reference,
     Variable,
@@ -49,13 +52,34 @@ def simple_body(
     return None
 
 
-def globals_in(body: Block) -> tuple[str, ...]:
-    """Names of variables from outside that a body, or what it calls, may change or depend on."""
-    names: list[str] = []
-    for node in walk(body):
-        if isinstance(node, Reference) and node.variable.storage in ("global", "static"):
-            if "const" not in node.variable.element.spelling.split():
-                names.append(node.variable.name)
-        elif isinstance(node, Call):
-            names += node.function.globals
-    return tuple(dict.fromkeys(names))
+def globals_in(body: Block) -> tuple[Variable, ...]:
+    """Variables from outside, no constants, that a body names."""
+    return tuple(
+        dict.fromkeys(
+            node.variable
+            for node in walk(body)
+            if isinstance(node, Reference)
+            and node.variable.storage in ("global", "static")
+            and (node.variable.is_pointer or "const" not in node.variable.element.spelling.split())
+        )
+    )
+
+
+def changed_in(body: Block) -> tuple[Variable, ...]:
+    """Variables from outside, without subscripts, that a body assigns to or takes the address of."""
+    assigned = {assigned_variable(node) for node in walk(body)}
+    return tuple(variable for variable in globals_in(body) if variable in assigned)
+
+
+def calls_in(body: Block) -> tuple[Function, ...]:
+    """The functions that a body calls by their names."""
+    return tuple(dict.fromkeys(node.function for node in walk(body) if isinstance(node, Call)))
+
+
+def has_hidden_code(body: Block) -> bool:
+    """Whether a body has assembly, or calls what cannot be named."""
+    return any(
+        (isinstance(node, OtherStatement) and node.what == "asm")
+        or (isinstance(node, Opaque) and node.what.startswith("call"))
+        for node in walk(body)
+    )

@@ -14,6 +14,9 @@ from arrayfold.frontends.clang import Unit
 _HINT = "Write #pragma scop on a line before the loops and #pragma endscop on a line after them."
 
 
+_CLAUSES = ("temporary", "live_out", "context", "pure", "no_alias")
+
+
 @dataclass(frozen=True)
 class Wish:
     """One clause of a `#pragma arrayfold` line, such as temporary(tmp)."""
@@ -128,24 +131,47 @@ def _blocks(statement: CStatement) -> Iterator[Block]:
 
 def find_wishes(text: CText, function: FunctionTree, pragmas: Sequence[Pragma]) -> list[Wish]:
     """What `#pragma arrayfold` lines in or just before a function say, clause by clause."""
-    wishes: list[Wish] = []
+    return [
+        wish
+        for pragma in pragmas
+        if re.match(r"arrayfold\b", pragma.words) and _belongs(text, function, pragma)
+        for wish in _clauses(text, pragma)
+    ]
+
+
+def find_pure(text: CText, unit: Unit, pragmas: Sequence[Pragma]) -> frozenset[str]:
+    """The functions that `#pragma arrayfold pure(f, g)` names, wherever in the file it stands."""
+    names: set[str] = set()
     for pragma in pragmas:
-        if not re.match(r"arrayfold\b", pragma.words) or not _belongs(text, function, pragma):
+        if not re.match(r"arrayfold\b", pragma.words):
             continue
-        rest = re.sub(r"\\(?=\r?\n)", " ", text.plain[pragma.at : pragma.end])
-        position = re.match(r"arrayfold\b\s*", rest)
-        assert position is not None
-        at = position.end()
-        while rest[at:].strip():
-            clause = re.compile(r"\s*(\w+)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?\s*,?\s*").match(rest, at)
-            if clause is None or clause.group(1) not in ("temporary", "live_out", "context", "no_alias"):
-                raise text.error(
-                    "unknown clause of #pragma arrayfold",
-                    pragma.at + at,
-                    "Known: temporary(A, B), live_out({ A[i] : i = 0 }), context(N >= 3), no_alias.",
-                )
-            wishes.append(Wish(clause.group(1), clause.group(2) or "", pragma.at + clause.start(2)))
-            at = clause.end()
+        for wish in _clauses(text, pragma):
+            if wish.clause != "pure":
+                continue
+            for match in re.finditer(r"[^,\s][^,]*", wish.argument):
+                name = match.group().strip()
+                if name not in unit.declared:
+                    raise text.error(f"there is no function {name}", wish.at + match.start())
+                names.add(name)
+    return frozenset(names)
+
+
+def _clauses(text: CText, pragma: Pragma) -> list[Wish]:
+    wishes: list[Wish] = []
+    rest = re.sub(r"\\(?=\r?\n)", " ", text.plain[pragma.at : pragma.end])
+    position = re.match(r"arrayfold\b\s*", rest)
+    assert position is not None
+    at = position.end()
+    while rest[at:].strip():
+        clause = re.compile(r"\s*(\w+)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?\s*,?\s*").match(rest, at)
+        if clause is None or clause.group(1) not in _CLAUSES:
+            raise text.error(
+                "unknown clause of #pragma arrayfold",
+                pragma.at + at,
+                "Known: temporary(A, B), live_out({ A[i] : i = 0 }), context(N >= 3), pure(f), no_alias.",
+            )
+        wishes.append(Wish(clause.group(1), clause.group(2) or "", pragma.at + clause.start(2)))
+        at = clause.end()
     return wishes
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from arrayfold.c.tree import (
     Assign,
@@ -39,7 +39,7 @@ from arrayfold.c.tree import (
     Unary,
     Variable,
 )
-from arrayfold.frontends.c_inline import globals_in, simple_body
+from arrayfold.frontends.c_inline import calls_in, changed_in, globals_in, has_hidden_code, simple_body
 from arrayfold.frontends.libclang import (
     cindex,
     evaluate,
@@ -81,11 +81,15 @@ _STATEMENTS = {
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A C file: its functions with bodies, the parts that the preprocessor left out, all macros."""
+    """A C file: its functions with bodies, parts that the preprocessor left out, all macros and functions.
+
+    declared  names of functions, with bodies or without
+    """
 
     functions: tuple[FunctionTree, ...]
     skipped: tuple[Span, ...]
     macros: frozenset[str]
+    declared: frozenset[str] = frozenset()
 
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
@@ -127,7 +131,17 @@ class _Converter:
             for cursor in self._unit.cursor.get_children()
             if cursor.kind.name == "MACRO_DEFINITION"
         )
-        return Unit(tuple(functions), skipped_parts(self._unit, self._file), frozenset(macros))
+        declared = (
+            cursor.spelling
+            for cursor in self._unit.cursor.get_children()
+            if cursor.kind.name == "FUNCTION_DECL"
+        )
+        return Unit(
+            tuple(functions),
+            skipped_parts(self._unit, self._file),
+            frozenset(macros),
+            frozenset(declared),
+        )
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
         body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
@@ -222,22 +236,33 @@ class _Converter:
         declared = cursor.referenced
         key = declared.canonical.hash
         if key not in self._functions:
-            self._functions[key] = Function(declared.spelling)
-            self._functions[key] = self._new_function(declared)
+            function = self._functions[key] = Function(declared.spelling, declared=_declared_purity(declared))
+            # Only now, because the body may call the function itself.
+            for name, value in self._facts(declared).items():
+                object.__setattr__(function, name, value)
         return self._functions[key]
 
-    def _new_function(self, declared: Any) -> Function:
+    def _facts(self, declared: Any) -> dict[str, Any]:
+        """What the body of a function shows, if there is one."""
         definition = declared.get_definition()
         if definition is None:
-            return Function(declared.spelling)
+            return {}
         bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
         body = self._statement(bodies[0]) if bodies else None
         parameters = self._parameters(definition)
         if not isinstance(body, Block):
-            return Function(declared.spelling, parameters)
-        simple = simple_body(body.statements)
-        locals_, returned = simple if simple else ((), None)
-        return Function(declared.spelling, parameters, locals_, returned, globals_in(body))
+            return {"parameters": parameters}
+        locals_, returned = simple_body(body.statements) or ((), None)
+        return {
+            "parameters": parameters,
+            "locals": locals_,
+            "returned": returned,
+            "globals": globals_in(body),
+            "changed": changed_in(body),
+            "calls": calls_in(body),
+            "has_body": True,
+            "has_assembly": has_hidden_code(body),
+        }
 
     # ------------------------------------------------ statements
 
@@ -335,6 +360,14 @@ class _Converter:
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return Number(span, kind, int(declared.enum_value), declared.spelling)
         return Opaque(span, kind, f"{cursor.spelling} used as a value")
+
+
+def _declared_purity(declared: Any) -> Literal["const", "pure"] | None:
+    """What attributes of a declaration promise; those of declarations before it count too."""
+    kinds = {child.kind.name for one in (declared, declared.canonical) for child in one.get_children()}
+    if "CONST_ATTR" in kinds:
+        return "const"
+    return "pure" if "PURE_ATTR" in kinds else None
 
 
 def _ctype(kind: Any) -> CType:
