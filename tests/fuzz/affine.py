@@ -125,9 +125,10 @@ class Context:
     def text(self) -> str:
         return f"{self.prefix}{{ : {conjunction(self.conditions)} }}"
 
-    def sizes(self, most: int, largest: int = 6) -> list[dict[str, int]]:
-        """The smallest parameter values that it allows, from -2 on: those with the least sum first."""
-        values = itertools.product(range(-2, largest + 1), repeat=len(self.parameters))
+    def sizes(self, most: int) -> list[dict[str, int]]:
+        """The smallest parameter values that it allows: those with the least sum first."""
+        low, high = {0: (0, 0), 1: (-2, 9), 2: (-2, 6), 3: (-1, 4)}.get(len(self.parameters), (-1, 3))
+        values = itertools.product(range(low, high + 1), repeat=len(self.parameters))
         found = (dict(zip(self.parameters, v, strict=True)) for v in sorted(values, key=_size))
         return list(itertools.islice((v for v in found if all_hold(self.conditions, v)), most))
 

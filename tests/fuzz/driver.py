@@ -147,7 +147,8 @@ class Run:
         case, failure, steps = smallest(kind, case, result.failure, until)
         self.found.mkdir(parents=True, exist_ok=True)
         command = kind.write(case, failure, self.found, f"{kind.name}-{self.seed}-{index}")
-        self.say(f"  shrunk in {steps} steps: {failure}\n  {command}")
+        last = "\n".join(str(failure).splitlines()[-4:])
+        self.say(f"  shrunk in {steps} steps: {last}\n  {command}")
 
     def _one(self, index: int) -> str:
         return f"--seed {self.seed} --case {index}"

@@ -10,5 +10,6 @@ from fuzz.kind import Kind
 def all_kinds() -> list[Kind[Any]]:
     """Every kind; imported late, because each loads the part of the tool that it is about."""
     from fuzz.mappings import Mappings
+    from fuzz.problems import Problems
 
-    return [Mappings()]
+    return [Problems(), Mappings()]
