@@ -2,9 +2,9 @@
 
 An instance has two events, its reads (2k) and its writes (2k + 1). An order is a list of bit masks: for each
 event those that surely come before it. A program has one order or, if it is tiled, one for each tiling. In an
-execution some instances do not run, because they exclude others that do, and accesses that need not happen may
-or may not. Who comes first is then decided among those that run: an order through an instance that does not
-run is no order.
+execution some instances do not run, because they exclude others that do, and accesses that need not happen
+may or may not. Who comes first is then decided among those that run: an order through an instance that does
+not run is no order.
 """
 
 from __future__ import annotations
@@ -233,11 +233,11 @@ class Concrete:
             for _, cell in places:
                 if is_write:
                     plain[cell] = shared[address(cell)] = (instance.place, cell)
-                elif cell in plain and plain[cell] != shared.get(address(cell)):
-                    return f"{_named(instance.place)} reads {array}{list(cell)} and finds {shared.get(address(cell))}"
+                elif cell in plain and plain[cell] != (found := shared.get(address(cell))):
+                    return f"{_named(instance.place)} reads {_named((array, cell))} and finds {found}"
         for name, cell in sorted(self.live_out):
-            if name == array and cell in plain and plain[cell] != shared.get(address(cell)):
-                return f"{array}{list(cell)} is live-out and holds {shared.get(address(cell))} instead of {plain[cell]}"
+            if name == array and cell in plain and plain[cell] != (found := shared.get(address(cell))):
+                return f"{_named((name, cell))} is live-out and holds {found} instead of {plain[cell]}"
         return None
 
 

@@ -84,8 +84,14 @@ class _Shape:
         if method in ("static", "exhaustive") or self.chance(0.3):
             possible = case.context.sizes(20)
             sizes = choose.choice(possible) if possible else {}
+        by_command = self.chance(0.03)
         return replace(
-            case, method=method, sizes=sizes, power_of_two=self.chance(0.05), by_command=self.chance(0.04)
+            case,
+            method=method,
+            sizes=sizes,
+            power_of_two=self.chance(0.05),
+            with_bound=by_command or self.chance(0.3),
+            by_command=by_command,
         )
 
     # ------------------------------------------------------------ statements

@@ -1,4 +1,4 @@
-"""Smaller programs: without statements, accesses, conditions, parameters, dimensions; with smaller numbers."""
+"""Smaller programs: without statements, accesses, conditions, parameters or dimensions; smaller numbers."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def fixed(case: ProgramCase, name: str, number: int) -> ProgramCase:
     """The case with a number in the place of a parameter."""
     context = Context(
         tuple(other for other in case.context.parameters if other != name),
-        tuple(c for c in map(lambda one: _fix(one, name, number), case.context.conditions) if c.names()),
+        tuple(c for c in _fix(case.context.conditions, name, number) if c.names()),
     )
     changed = {
         field: _fix(getattr(case, field), name, number)

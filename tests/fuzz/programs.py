@@ -164,6 +164,8 @@ class ProgramCase:
     temporary  None leaves the choice to the tool
     method     a method, or auto
     sizes      --param, for all parameters or none
+    with_bound whether lower bounds are asked for, which take most of the time
+    by_command whether the command is run as well
     """
 
     context: Context
@@ -180,6 +182,7 @@ class ProgramCase:
     method: str = "auto"
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     power_of_two: bool = False
+    with_bound: bool = True
     by_command: bool = False
 
     @property
