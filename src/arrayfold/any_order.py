@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias, get_args
 from arrayfold._budget import Budget
 from arrayfold.dependences import find_violation, memory_dependences, union_of
 from arrayfold.errors import InputError
+from arrayfold.guarded_order import with_guarded_order
 from arrayfold.guards import with_guard_reads
 from arrayfold.loops import loop_dimensions
 from arrayfold.program import Problem, Program
@@ -40,7 +41,7 @@ def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | None = No
 def for_all_schedules(program: Program) -> Program:
     """The program ordered by its memory dependences only; the schedule stays as one of the executions."""
     dependences = union_of(program, memory_dependences(program))
-    return replace(program, happens_before=dependences, parallel={}, tiles=())
+    return with_guarded_order(replace(program, happens_before=dependences, parallel={}, tiles=()))
 
 
 def for_all_tilings(program: Program) -> Program:

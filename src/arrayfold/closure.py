@@ -1,4 +1,8 @@
-"""Transitive closures of relations on instances, exact where isl or repeated composition finds them."""
+"""Transitive closures of relations on instances, exact where isl or repeated composition finds them.
+
+An order goes through an instance only if that one runs: a before m and m before b says nothing of a and b in
+an execution without m (DIY16 §3.2: the relation need not be transitive).
+"""
 
 from __future__ import annotations
 
@@ -50,3 +54,25 @@ def close(relation: isl.UnionMap) -> Closure:
             break
         reached = further
     return Closure(reached, superset, False)
+
+
+def close_through(relation: isl.UnionMap, middles: isl.UnionSet) -> Closure:
+    """What follows from a relation by going through some instances only, { S[i] -> T[j] }.
+
+    middles  { S[i] }  the ends of a pair may be others
+
+    >>> steps = isl.UnionMap("{ S[i] -> S[i + 1] : 0 <= i < 3 }")
+    >>> found = close_through(steps, isl.UnionSet("{ S[1] }")).relation
+    >>> found.is_equal(steps.union(isl.UnionMap("{ S[0] -> S[2] }")))
+    True
+    """
+    inside = close(relation.intersect_domain(middles).intersect_range(middles))
+    into, out_of = relation.intersect_range(middles), relation.intersect_domain(middles)
+
+    def joined(between: isl.UnionMap) -> isl.UnionMap:
+        through = between.union(middles.identity())
+        return coalesced(relation.union(into.apply_range(through).apply_range(out_of)))
+
+    reached = joined(inside.relation)
+    superset = reached if inside.is_exact else joined(inside.superset)
+    return Closure(reached, superset, inside.is_exact)

@@ -11,6 +11,7 @@ from arrayfold._isl import coalesced, first_images, maps_of
 from arrayfold.order import Order, sweep
 from arrayfold.program import Program
 from arrayfold.short_times import with_short_times
+from arrayfold.sure_writes import conditional_writes, surely_preceded
 
 _END = "after_the_program"
 
@@ -132,8 +133,36 @@ def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
         else:
             after = _ever(order, order.before).reverse()
             defined = _across(read_times, after, write_times).apply_range(writes)
-        found = found.union(reads.subtract(defined))
+        found = found.union(_without_branches(program, order, array.name, reads.subtract(defined)))
     return coalesced(found)
+
+
+def _without_branches(program: Program, order: Order, array: str, reads: isl.UnionMap) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: reads that are not surely preceded by one of several conditional writes, either."""
+    writes = conditional_writes(program, array)
+    if writes.is_empty() or reads.intersect_params(program.context).is_empty():
+        return reads
+    after = _across(
+        order.read_times.intersect_domain(reads.domain()),
+        _ever(order, order.before).reverse(),
+        order.write_times.intersect_domain(writes.domain()),
+    )
+    preceding = reads.range_map().apply_range(writes.reverse())
+    preceding = preceding.intersect(reads.domain_map().apply_range(after))
+    return reads.subtract(surely_preceded(program, preceding))
+
+
+def surely_written(program: Program) -> isl.UnionSet:
+    """{ A[x] }: cells that are written in every execution."""
+    found = program.accesses(writes=True, must_only=True).range()
+    after = isl.UnionSet(f"{{ {_END}[] }}")
+    for array in program.arrays:
+        writes = conditional_writes(program, array.name)
+        if not writes.is_empty():
+            ends = isl.UnionMap.from_domain_and_range(after, writes.range())
+            preceding = ends.range_map().apply_range(writes.reverse())
+            found = found.union(surely_preceded(program, preceding).range())
+    return found
 
 
 def _all_after_first_writes(

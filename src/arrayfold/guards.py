@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from arrayfold.conditions import same_iteration
 from arrayfold.errors import InputError
 from arrayfold.program import Access, Program, Statement
 
@@ -21,7 +22,7 @@ def with_guard_reads(program: Program) -> Program:
         extra: list[Access] = []
         for guard in source.statements[statement.name].guards:
             condition = by_name[guard.evaluated]
-            link = _same_iteration(condition.domain, statement.domain).reverse()
+            link = same_iteration(condition.domain, statement.domain).reverse()
             extra += [
                 Access(access.array, link.apply_range(access.relation), is_write=False, is_must=False)
                 for access in condition.accesses
@@ -52,7 +53,7 @@ def check_guards(program: Program) -> None:
     for name, statement in source.statements.items():
         for guard in statement.guards:
             condition = domains[guard.evaluated]
-            link = _same_iteration(condition, domains[name])
+            link = same_iteration(condition, domains[name])
             for access in reads[guard.evaluated]:
                 cells = isl.UnionMap.from_map(access.relation)
                 writers = writes.apply_range(cells.reverse())
@@ -71,11 +72,3 @@ def check_guards(program: Program) -> None:
 def _before(schedule: isl.UnionMap) -> isl.UnionMap:
     """{ S[i] -> T[j] }: S[i] has the earlier time."""
     return schedule.lex_lt_union_map(schedule)
-
-
-def _same_iteration(condition: isl.Set, guarded: isl.Set) -> isl.Map:
-    """{ C[i] -> S[i, j] }: the loops around the condition are the outer ones around the statement."""
-    pairs = isl.Map.from_domain_and_range(condition, guarded)
-    for k in range(condition.dim(isl.dim_type.set)):
-        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-    return pairs

@@ -22,12 +22,14 @@ from arrayfold._isl import (
     fix_parameters,
     large_parameters,
     last_images,
+    maps_of,
     origin,
     sets_of,
 )
 from arrayfold.any_order import checked_tiles
+from arrayfold.conditions import never_together
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
-from arrayfold.dataflow import undefined_reads
+from arrayfold.dataflow import surely_written, undefined_reads
 from arrayfold.errors import BudgetExceeded, IslFailure, MethodNotApplicable
 from arrayfold.order import Order, fronts, order_of, sweep
 from arrayfold.program import Array, ConflictProblem, Problem, Program
@@ -142,8 +144,17 @@ class Liveness:
         updates = writes.intersect(reads).reverse().apply_range(order.write_times)
         before = order.before if order.exclusive is None else order.before.subtract(order.exclusive)
         pairs = accesses.writes.range_product(accesses.writes).intersect_range(before.wrap())
+        pairs = pairs.intersect_range(self._together(order).wrap())
         anew = pairs.range_factor_range().subtract(updates.extract_map(accesses.writes.get_space()))
         return not anew.params().is_disjoint(fix_parameters(large_parameters(self.program.context)))
+
+    def _together(self, order: Order) -> isl.Map:
+        """{ [a] -> [b] }: writes that no condition on data keeps apart."""
+        apart = never_together(self.program)
+        found = isl.Map.universe(order.before.get_space())
+        for part in maps_of(apart.apply_domain(order.write_times).apply_range(order.write_times)):
+            found = found.subtract(part)
+        return found
 
     def _moments(self, accesses: Accesses, live: isl.Map, some_pairs: isl.Map) -> isl.Map | None:
         """{ [s, t] -> A[x] }: cells that all conflict with each other.
@@ -188,8 +199,7 @@ def analyse(program: Program) -> Liveness:
         checked_tiles(program)
     order = order_of(program)
     live_in = program.live_in.union(undefined_reads(program, order).range())
-    surely_written = program.accesses(writes=True, must_only=True).range()
-    live_in = live_in.union(program.live_out.subtract(surely_written))
+    live_in = live_in.union(program.live_out.subtract(surely_written(program)))
     live_in = coalesced(live_in.intersect_params(program.context))
     temporaries = program.temporaries
     if temporaries is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold._isl import coalesced, fix_parameters, maps_of, sets_of, smallest_parameters
-from arrayfold.closure import close
+from arrayfold.closure import close, close_through
 from arrayfold.errors import InputError
 from arrayfold.program import Program
 from arrayfold.tile_order import before_in_tiles
@@ -22,7 +22,10 @@ _FOLLOWED_SIZES = 3
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """A strict partial order on events.
+    """Which events surely come before which, in every execution that has both.
+
+    Without a cycle, and transitive as far as every event happens in every execution; an event that may not
+    happen orders nothing but itself.
 
     read_times   { S[i] -> [t] }    when the instance reads
     write_times  { S[i] -> [t] }    when it writes
@@ -213,14 +216,21 @@ def _lexicographic(parameters: isl.Space, is_parallel: Sequence[bool]) -> isl.Ma
 def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     """Times [s, i, phase] that only tell instances apart, or [t, phase] if there is a schedule as well.
 
-    The relation alone orders instances; the schedule names one of the executions.
+    The relation alone orders instances; the schedule names one of the executions. It is closed through the
+    instances that run in every execution.
     """
+    if program.exclusive is not None:
+        # Of instances that never run together anything may be said.
+        given = given.subtract(program.exclusive).subtract(program.exclusive.reverse())
     closure = close(given)
     cycle = closure.superset.intersect(program.domain().identity())
     if not closure.is_exact and not cycle.is_empty():
         cycle = _cycle_at_small_sizes(program, given)
     if not cycle.is_empty():
         raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
+    optional = program.may_not_run()
+    if not optional.is_empty():
+        closure = close_through(given, program.domain().subtract(optional))
     coordinates = _instance_coordinates(program)
     if program.schedule is not None:
         is_one = program.schedule.is_injective()

@@ -39,12 +39,16 @@ class Access:
     """What a statement reads or writes of one array.
 
     relation  { S[i] -> A[x] }  clipped to the domain of S
+
+    is_must       happens in every execution
+    whenever_run  happens whenever the instance runs, which conditions on data around it may prevent
     """
 
     array: str
     relation: isl.Map
     is_write: bool
     is_must: bool = True
+    whenever_run: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +124,8 @@ class Program:
     extra_temporaries  further ones, whatever the choice is
     kept            arrays that are no temporaries, each with the reason
     source          the C text behind it, if it has one
-    exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if all always run
+    exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if there are none
+    optional        { S[i] }            further instances that need not run, None if there are none
     tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
     buffers         arrays whose values never leave a tile
     moved           where cells are that the text of the program calls otherwise, None if it calls all by name
@@ -143,6 +148,7 @@ class Program:
     kept: Mapping[str, Kept] = field(default_factory=dict[str, Kept])
     source: CSource | None = None
     exclusive: isl.UnionMap | None = None
+    optional: isl.UnionSet | None = None
     tiles: tuple[str, ...] = ()
     buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
     moved: Moved | None = None
@@ -167,6 +173,13 @@ class Program:
     def domain(self) -> isl.UnionSet:
         """All instances, { S[i] }."""
         return _union_set(self.context, (statement.domain for statement in self.statements))
+
+    def may_not_run(self) -> isl.UnionSet:
+        """{ S[i] }: the instances that some execution does without."""
+        found = isl.UnionSet.empty(self.context.get_space()) if self.optional is None else self.optional
+        if self.exclusive is not None:
+            found = found.union(self.exclusive.domain()).union(self.exclusive.range())
+        return found
 
     def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
         """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""
@@ -216,6 +229,7 @@ class Program:
             and _equal_or_both_absent(known, self.schedule, other.schedule)
             and _equal_or_both_absent(known, self.happens_before, other.happens_before)
             and _equal_or_both_absent(known, self.exclusive, other.exclusive)
+            and _equal_sets(known, self.may_not_run(), other.may_not_run())
             and self.tiles == other.tiles
             and all(
                 _equal_maps(

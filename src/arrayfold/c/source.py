@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -119,6 +119,17 @@ class Guard:
     evaluated: str
 
 
+@dataclass(frozen=True, eq=False)
+class SameCondition:
+    """Another evaluation of a condition that surely comes out the same, or the opposite.
+
+    pairs  { C[i] -> D[j] }  evaluations of one statement and of the other
+    """
+
+    pairs: isl.Map
+    is_opposite: bool
+
+
 @dataclass(frozen=True)
 class Copy:
     """A statement that no text has: target[x] = origin[x].
@@ -163,6 +174,7 @@ class CSource:
     has_tasks   OpenMP says more of the order than which loops are parallel
     of_threads  variables that are declared inside of parallel loops, so that each thread has its own
     replaced    name in the model -> variable whose values all have other places than the text says
+    same_conditions  statement that evaluates a condition on data -> others that evaluate the same one
     """
 
     text: CText
@@ -179,6 +191,9 @@ class CSource:
     has_tasks: bool = False
     of_threads: frozenset[Variable] = frozenset()
     replaced: Mapping[str, Variable] = field(default_factory=dict[str, Variable])
+    same_conditions: Mapping[str, Sequence[SameCondition]] = field(
+        default_factory=dict[str, Sequence[SameCondition]]
+    )
 
     @property
     def name(self) -> str:

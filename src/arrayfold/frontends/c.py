@@ -25,6 +25,7 @@ from arrayfold.frontends.c_arrays import (
     variables_of,
 )
 from arrayfold.frontends.c_calls import CallsOfRegion
+from arrayfold.frontends.c_conditions import with_same_conditions
 from arrayfold.frontends.c_effects import Effect
 from arrayfold.frontends.c_openmp import (
     Directive,
@@ -39,6 +40,7 @@ from arrayfold.frontends.c_tasks import order_of_tasks
 from arrayfold.frontends.c_walk import Found, Loop, Position, RegionWalk
 from arrayfold.frontends.clang import parse_c
 from arrayfold.frontends.options import apply_options
+from arrayfold.guarded_order import with_guarded_order
 from arrayfold.program import Access, Array, Kept, Parallelism, Program, Statement
 
 
@@ -202,7 +204,7 @@ class _RegionReader:
             has_tasks=needs_tasks(self._directives),
             of_threads=self._of_threads,
         )
-        return Program(
+        program = Program(
             name=self._region.name,
             context=context,
             statements=statements,
@@ -215,7 +217,9 @@ class _RegionReader:
             temporaries=None,
             kept={self._names[array]: reason for array, reason in kept.items()},
             source=source,
+            optional=_optional(statements, source, context),
         )
+        return with_guarded_order(with_same_conditions(program))
 
     def _happens_before(self, found: Sequence[Found], context: isl.Set) -> isl.UnionMap | None:
         """{ S[i] -> T[j] }: the order that OpenMP's tasks leave, where there are any."""
@@ -274,7 +278,8 @@ class _RegionReader:
         for effect, relation in zip(item.effects, relations, strict=True):
             array = self._names[effect.variable]
             sure = effect.scope.must.set_tuple_name(item.name)
-            if effect.subscripts is None or effect.is_partial:
+            is_whole = effect.subscripts is not None and not effect.is_partial
+            if not is_whole:
                 sure = sure.subtract(sure)
             parts = ((relation.intersect_domain(sure), True), (relation.subtract_domain(sure), False))
             for part, is_must in parts:
@@ -282,7 +287,9 @@ class _RegionReader:
                 for k, name in enumerate(_loop_names(item, self._affine.parameters)):
                     aligned = aligned.set_dim_name(isl.dim_type.in_, k, name)
                 if not aligned.is_empty():
-                    accesses.append(Access(array, aligned, effect.is_write, is_must))
+                    # What is assigned by a statement is assigned whenever it runs.
+                    whenever_run = effect.is_write and is_whole
+                    accesses.append(Access(array, aligned, effect.is_write, is_must, whenever_run))
         domain = item.may.set_tuple_name(item.name).align_params(context.get_space())
         for k, name in enumerate(_loop_names(item, self._affine.parameters)):
             domain = domain.set_dim_name(isl.dim_type.set, k, name)
@@ -384,6 +391,15 @@ class _RegionReader:
         if narrowed.is_empty():
             raise self._text.error(f"this access is outside {array.name}, whatever the sizes", effect.offset)
         return narrowed if narrowed.n_basic_set() <= context.n_basic_set() else context
+
+
+def _optional(statements: Iterable[Statement], source: CSource, context: isl.Set) -> isl.UnionSet | None:
+    """{ S[i] }: what runs under conditions on data only."""
+    guarded = [one.domain for one in statements if source.statements[one.name].guards]
+    total = isl.UnionSet.empty(context.get_space())
+    for domain in guarded:
+        total = total.union(isl.UnionSet.from_set(domain))
+    return total.intersect_params(context).coalesce() if guarded else None
 
 
 def _loop_names(item: Found, taken: Collection[str]) -> list[str]:

@@ -11,7 +11,7 @@ from arrayfold.frontends.problem_parts import ProblemParts, ProblemText, did_you
 from arrayfold.frontends.problem_program import build_program
 from arrayfold.program import Problem
 
-_SETS = ("domain", "live_in", "live_out", "array", "differences")
+_SETS = ("domain", "optional", "live_in", "live_out", "array", "differences")
 _MAPS = (
     "write",
     "may_write",

@@ -21,8 +21,9 @@ def build_program(parts: ProblemParts) -> Program:
     """The program, after every name, rank and bound was checked."""
     domains = _domains(parts)
     ranks = _array_ranks(parts, domains)
+    optional = _optional(parts, domains)
     statements = tuple(
-        Statement(name, domain, _accesses(parts, name, domain)) for name, domain in domains.items()
+        Statement(name, domain, _accesses(parts, name, domain, optional)) for name, domain in domains.items()
     )
     touched = isl.UnionSet.empty(parts.context.get_space())
     for statement in statements:
@@ -48,6 +49,7 @@ def build_program(parts: ProblemParts) -> Program:
         live_out=live_out,
         temporaries=_temporaries(parts, ranks),
         exclusive=_relation(parts, "exclusive", domains) if "exclusive" in parts.maps else None,
+        optional=optional,
         tiles=_tiles(parts, depth),
     )
 
@@ -160,8 +162,23 @@ def _array_ranks(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> dict[st
     return dict(sorted(ranks.items(), key=lambda item: appearance[item[0]]))
 
 
-def _accesses(parts: ProblemParts, name: str, domain: isl.Set) -> tuple[Access, ...]:
+def _optional(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.UnionSet | None:
+    """The instances that need not run, { S[i] }."""
+    if "optional" not in parts.sets:
+        return None
+    total = isl.UnionSet.empty(parts.context.get_space())
+    for group in sets_of(parts.set("optional")):
+        domain = parts.check_statement("optional", tuple_name(group), group.dim(isl.dim_type.set), domains)
+        total = total.union(isl.UnionSet.from_set(group.intersect(domain)))
+    return total.coalesce()
+
+
+def _accesses(
+    parts: ProblemParts, name: str, domain: isl.Set, optional: isl.UnionSet | None
+) -> tuple[Access, ...]:
+    """What a statement reads and writes; an instance that need not run surely writes nothing."""
     found: list[Access] = []
+    unsure = domain.subtract(domain) if optional is None else optional.extract_set(domain.get_space())
     for key in _ACCESS_KEYS:
         for relation in maps_of(parts.map(key)):
             if relation.get_tuple_name(isl.dim_type.in_) == name:
@@ -169,6 +186,11 @@ def _accesses(parts: ProblemParts, name: str, domain: isl.Set) -> tuple[Access, 
                 assert array is not None
                 clipped = relation.intersect_domain(domain).coalesce()
                 parts.check_bounded(key, clipped.range(), f"what {name} accesses of {array}")
+                if key == "write" and not (maybe := clipped.intersect_domain(unsure)).is_empty():
+                    found.append(Access(array, maybe.coalesce(), is_write=True, is_must=False))
+                    clipped = clipped.subtract_domain(unsure).coalesce()
+                    if clipped.is_empty():
+                        continue
                 found.append(Access(array, clipped, key.endswith("write"), not key.startswith("may")))
     return tuple(found)
 

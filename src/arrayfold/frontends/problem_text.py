@@ -39,6 +39,8 @@ def _program_lines(program: Program) -> list[tuple[str, str]]:
     ):
         if relation is not None:
             lines.append((key, f'"{relation.gist_domain(program.domain())}"'))
+    if program.optional is not None and not program.optional.is_empty():
+        lines.append(("optional", f'"{program.optional.gist(program.domain())}"'))
     if program.tiles:
         sizes = ", ".join(f'"{size}"' for size in program.tiles)
         lines.append(("tiles", f"[{sizes}]"))

@@ -1,0 +1,206 @@
+"""Instances that need not run: conflicts against all executions of all sets of instances that may run."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+import pytest
+
+from arrayfold._isl import points
+from arrayfold.analysis import Analysis
+from arrayfold.errors import InputError
+from arrayfold.fold import fold
+from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.problem_text import write_problem
+from arrayfold.mapping import Mapping
+from arrayfold.program import Program
+from arrayfold.verify import Proof
+from interleavings import Event, Parallel, related
+from reference import Cell, Instance
+from test_paper_programs import pairs_at
+
+
+@dataclass(frozen=True)
+class OptionalProgram:
+    """Instances by number, pairs in order, those that need not run, and pairs that never run together."""
+
+    instances: tuple[Instance, ...]
+    before: tuple[tuple[int, int], ...]
+    optional: tuple[int, ...]
+    exclusive: tuple[tuple[int, int], ...]
+    live_out: frozenset[Cell]
+
+    def text(self) -> str:
+        names = [f"{one.name}[]" for one in self.instances]
+        parts = {
+            "domain": names,
+            "write": [f"{one.name}[] -> A[{c[0]}]" for one in self.instances for _, c in one.writes],
+            "read": [f"{one.name}[] -> A[{c[0]}]" for one in self.instances for _, c in one.reads],
+            "happens_before": [f"{names[a]} -> {names[b]}" for a, b in self.before],
+            "optional": [names[k] for k in self.optional],
+            "exclusive": [f"{names[a]} -> {names[b]}" for a, b in self.exclusive],
+            "live_out": [f"A[{cell[0]}]" for cell in sorted(self.live_out)],
+        }
+        lines = [f'{key} = "{{ {"; ".join(texts)} }}"' for key, texts in parts.items()]
+        return "\n".join([*lines, 'temporary = ["A"]'])
+
+    def executions(self) -> Iterator[list[int]]:
+        """The sets of instances that may run together."""
+        free = {*self.optional, *itertools.chain(*self.exclusive)}
+        sure = [k for k in range(len(self.instances)) if k not in free]
+        for count in range(len(free) + 1):
+            for chosen in itertools.combinations(sorted(free), count):
+                if not any(a in chosen and b in chosen for a, b in self.exclusive):
+                    yield sorted([*sure, *chosen])
+
+    def runs(self) -> Iterator[Parallel]:
+        for execution in self.executions():
+            place = {k: number for number, k in enumerate(execution)}
+            pairs = [(place[a], place[b]) for a, b in self.before if a in place and b in place]
+            yield Parallel([self.instances[k] for k in execution], related(pairs), self.live_out)
+
+
+def draw(seed: int) -> OptionalProgram:
+    choose = random.Random(seed)
+    count, cells = choose.randint(3, 6), choose.randint(2, 3)
+
+    def accesses(likely: float) -> tuple[tuple[str, Cell], ...]:
+        return tuple(("A", (c,)) for c in range(cells) if choose.random() < likely)
+
+    first = Instance("S0", (), (), (("A", (0,)),))
+    others = (Instance(f"S{k}", (), accesses(0.25), accesses(0.25)) for k in range(1, count))
+    instances = (first, *others)
+    everything = list(itertools.combinations(range(count), 2))
+    before = tuple(pair for pair in everything if choose.random() < 0.4)
+    exclusive = tuple(pair for pair in everything if choose.random() < choose.choice((0, 0, 0.15)))
+    optional = tuple(k for k in range(count) if choose.random() < choose.choice((0, 0.3)))
+    live_out = frozenset((c,) for c in range(cells) if choose.random() < 0.15)
+    return OptionalProgram(instances, before, optional, exclusive, live_out)
+
+
+def shows_wrong_values(run: Parallel, live_in: frozenset[Cell], address: Callable[[Cell], Cell]) -> bool:
+    """Whether a read that finds a value finds another one where cells share addresses."""
+
+    def step(done: tuple[Event, ...], own: dict[Cell, object], common: dict[Cell, object]) -> bool:
+        ahead = run.next_events(done)
+        seen = {c for c in run.live_out if not ahead} & own.keys()
+        if any(own[c] != common.get(address(c)) for c in seen):
+            return True
+        for event in ahead:
+            if not event.is_write:
+                if any(c in own and own[c] != common.get(address(c)) for c in event.cells):
+                    return True
+                if step((*done, event), own, common):
+                    return True
+            else:
+                (cell,) = event.cells
+                if step((*done, event), {**own, cell: event}, {**common, address(cell): event}):
+                    return True
+        return False
+
+    before: dict[Cell, object] = {cell: ("before", cell) for cell in live_in}
+    return step((), before, {address(cell): value for cell, value in before.items()})
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_random_programs(seed: int) -> None:
+    """No conflict is missed, nothing is live-in unnoticed, and the fold is right in every execution."""
+    drawn = draw(seed)
+    problem = read_problem("random.toml", drawn.text())
+    assert isinstance(problem, Program)
+    analysis = Analysis.of(problem)
+    assert analysis.liveness is not None
+    accesses = analysis.liveness.accesses(problem.array("A"))
+    live_in = frozenset(points(accesses.live_in))
+    found = pairs_at(analysis.conflicts("A"), {})
+    folded = fold(problem)["A"]
+    for run in drawn.runs():
+        if not drawn.exclusive:
+            assert run.live_in <= live_in
+        known = Parallel(run.instances, run.before, run.live_out, live_in)
+        assert known.racing() <= found
+        for interleaving in known.interleavings():
+            trace = known.as_trace(interleaving)
+            assert all(
+                pair in found
+                for pair in trace.conflicts("A")
+                if all(cell in live_in or ("A", cell) not in trace.all_live_in() for cell in pair)
+            )
+        mapping = folded.mapping
+        assert isinstance(mapping, Mapping)
+        assert not shows_wrong_values(run, live_in, lambda cell, to=mapping: to.address(cell, {}))
+    again = read_problem("again.toml", write_problem(problem))
+    assert isinstance(again, Program)
+    assert again.is_equal(problem)
+
+
+CHAIN = """
+domain = "{ Wx[]; Rx[]; M[k] : 0 <= k < 3; D[]; Wy[]; Ry[] }"
+write = "{ Wx[] -> v[0]; Wy[] -> v[1]; Rx[] -> o[0]; Ry[] -> o[1] }"
+read = "{ Rx[] -> v[0]; Ry[] -> v[1] }"
+happens_before = "{ Wx[] -> Rx[]; Rx[] -> M[0]; M[k] -> M[k + 1]; M[2] -> Wy[]; Wy[] -> Ry[] }"
+live_out = "{ o[i] : 0 <= i <= 1 }"
+"""
+
+
+@pytest.mark.parametrize(
+    ("extra", "size"),
+    [
+        ("", "1"),
+        ('optional = "{ D[] }"', "1"),
+        ('optional = "{ M[1] }"', "2"),
+        ('optional = "{ M[k] }"', "2"),
+        ('exclusive = "{ D[] -> M[2] }"', "2"),
+        ('exclusive = "{ M[k] -> D[] }"', "2"),
+    ],
+)
+def test_a_chain_of_instances_orders_its_ends_only_if_all_of_it_runs(extra: str, size: str) -> None:
+    folded = fold(read_problem("chain.toml", CHAIN + extra))["v"]
+    assert str(folded.size) == size
+    assert isinstance(folded.proof, Proof)
+
+
+def test_a_relation_that_is_not_transitive_is_used_as_it_is_given() -> None:
+    """Every instance may be missing, so that no pair follows from two others."""
+    every = 'optional = "{ Wx[]; Rx[]; M[k]; D[]; Wy[]; Ry[] }"'
+    program = read_problem("as-given.toml", CHAIN + every)
+    assert isinstance(program, Program)
+    assert program.happens_before is not None
+    liveness = Analysis.of(program).liveness
+    assert liveness is not None
+    order = liveness.order
+    ordered = order.write_times.apply_range(isl.UnionMap.from_map(order.before))
+    assert ordered.apply_range(order.write_times.reverse()).is_equal(program.happens_before)
+
+
+def test_what_need_not_run_writes_nothing_for_sure() -> None:
+    sure, unsure = (
+        Analysis.of(read_problem("w.toml", CHAIN + extra)).live_in_arrays()
+        for extra in ("", 'optional = "{ Wx[] }"')
+    )
+    assert "v" not in sure
+    assert "v" in unsure
+
+
+def test_instances_that_never_run_together_may_be_in_any_order() -> None:
+    both = CHAIN.replace("Wx[] -> Rx[];", "Wx[] -> Rx[]; M[0] -> D[]; D[] -> M[0];")
+    with pytest.raises(InputError, match="cycle"):
+        Analysis.of(read_problem("cycle.toml", both))
+    assert fold(read_problem("apart.toml", both + 'exclusive = "{ M[0] -> D[] }"'))["v"].size is not None
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ('optional = "{ Q[] }"', "does not occur in the domain"),
+        ('optional = "{ M[] }"', "has 1 iterator"),
+        ("optional = 3", "must be a string"),
+    ],
+)
+def test_complaints(extra: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_problem("optional.toml", CHAIN + extra)
