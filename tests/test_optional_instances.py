@@ -65,20 +65,27 @@ class OptionalProgram:
 
 
 def draw(seed: int) -> OptionalProgram:
+    """Mostly chains: a cell is written and read, perhaps nothing happens, another one is written and read."""
     choose = random.Random(seed)
-    count, cells = choose.randint(3, 6), choose.randint(2, 3)
-
-    def accesses(likely: float) -> tuple[tuple[str, Cell], ...]:
-        return tuple(("A", (c,)) for c in range(cells) if choose.random() < likely)
-
-    first = Instance("S0", (), (), (("A", (0,)),))
-    others = (Instance(f"S{k}", (), accesses(0.25), accesses(0.25)) for k in range(1, count))
-    instances = (first, *others)
+    count = choose.randint(4, 7)
+    cell, actions = 0, list[tuple[str, int]]()
+    while len(actions) < count:
+        actions += [("write", cell), ("read", cell), ("pass", 0)][: choose.randint(2, 3)]
+        cell = choose.randrange(3)
+    instances = tuple(
+        Instance(
+            f"S{k}",
+            (),
+            (("A", (where,)),) if what == "read" else (),
+            (("A", (where,)),) if what == "write" else (),
+        )
+        for k, (what, where) in enumerate(actions[:count])
+    )
     everything = list(itertools.combinations(range(count), 2))
-    before = tuple(pair for pair in everything if choose.random() < 0.4)
+    before = tuple((a, b) for a, b in everything if choose.random() < (0.9 if b == a + 1 else 0.1))
     exclusive = tuple(pair for pair in everything if choose.random() < choose.choice((0, 0, 0.15)))
     optional = tuple(k for k in range(count) if choose.random() < choose.choice((0, 0.3)))
-    live_out = frozenset((c,) for c in range(cells) if choose.random() < 0.15)
+    live_out = frozenset((c,) for c in range(3) if choose.random() < 0.15)
     return OptionalProgram(instances, before, optional, exclusive, live_out)
 
 

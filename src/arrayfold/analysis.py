@@ -11,6 +11,7 @@ from arrayfold._isl import sets_of, smallest_parameters
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import InnermostLoops
 from arrayfold.conflicts import Conflicts
+from arrayfold.dataflow import undefined_reads
 from arrayfold.guards import with_guard_reads
 from arrayfold.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.order import order_of
@@ -95,5 +96,32 @@ class Analysis:
             otherwise = "never written" if program.source else "not listed as temporary"
             reasons[array.name] = " and ".join(words) or otherwise
             if program.source and words == ["live-in"]:
-                reasons[array.name] = f"read before it is written, {self._first_size(array.name)}"
+                reasons[array.name] = self._read_before(array.name)
         return reasons
+
+    def _read_before(self, name: str) -> str:
+        """Why an array that the region uses alone is live-in, in words."""
+        assert self.liveness is not None
+        program, size = self.liveness.program, self._first_size(name)
+        writes = program.accesses(writes=True, array=name)
+        if writes.is_subset(program.accesses(writes=True, must_only=True, array=name)):
+            return f"read before it is written, {size}"
+        if undefined_reads(_with_sure_writes(program, name), self.liveness.order).is_empty():
+            return f"may be read before it is written, {size}: no write before that is sure"
+        return f"read before it is written, {size}"
+
+
+def _with_sure_writes(program: Program, array: str) -> Program:
+    """The program, of one array, as if nothing prevented its writes."""
+    statements = tuple(
+        replace(
+            statement,
+            accesses=tuple(
+                replace(access, is_must=access.is_must or access.is_write)
+                for access in statement.accesses
+                if access.array == array
+            ),
+        )
+        for statement in program.statements
+    )
+    return replace(program, statements=statements, arrays=(program.array(array),))
