@@ -217,12 +217,18 @@ def test_a_wrong_fold_is_noticed() -> None:
     assert "differ" in str(report)
 
 
-def test_without_a_compiler_the_fold_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_without_a_compiler_the_fold_goes_on_and_the_run_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     monkeypatch.setattr("arrayfold.runner.find_compiler", lambda: None)
-    assert run(monkeypatch, "fold", "examples/horner.c", "--run") == 0
+    assert run(monkeypatch, "fold", "examples/horner.c", "--run") == 1
     output, errors = capsys.readouterr()
     assert "value[i] -> []" in output
-    assert "there is no C compiler" in errors
+    assert "horner was not run, so nothing was compared: there is no C compiler" in errors
+    assert run(monkeypatch, "fold", "examples/horner.c", "--run", "--json") == 1
+    (report,) = json.loads(capsys.readouterr().out)["runs"]
+    assert not report["equal"]
+    assert "there is no C compiler" in report["reason"]
     with pytest.raises(CannotRun):
         run_both(fold(read("examples/horner.c")), b"")
 

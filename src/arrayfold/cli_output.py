@@ -14,8 +14,10 @@ from arrayfold.errors import ArrayfoldError, InputError
 if TYPE_CHECKING:
     from arrayfold.codegen import FoldedRegion
     from arrayfold.folded import FoldResult
+    from arrayfold.outcome import NotRun, RunReport
     from arrayfold.program import Problem
-    from arrayfold.runner import RunReport
+
+_SECONDS_FOR_RUNS = 1800.0
 
 
 def check_outputs(output: str | None, placement: str | None, *, force: bool, source: str) -> None:
@@ -87,8 +89,8 @@ class FoldedOutput:
             raise InputError(f"--slack {self.slack}: expected auto, none or a number of cells")
         return STRIP if self.slack == "auto" else 0
 
-    def deliver(self, results: Sequence[FoldResult], params: Mapping[str, int]) -> list[RunReport]:
-        """Write the code and run it, as asked for; a run that is not possible is said and left out."""
+    def deliver(self, results: Sequence[FoldResult], params: Mapping[str, int]) -> list[RunReport | NotRun]:
+        """Write the code and run it, as asked for; a run that is not possible is said, and no success."""
         if self.output is None and not self.run:
             return []
         from arrayfold.codegen import write_c
@@ -107,16 +109,22 @@ class FoldedOutput:
         regions: Sequence[FoldedRegion],
         code: bytes,
         params: Mapping[str, int],
-    ) -> list[RunReport]:
-        from arrayfold.runner import CannotRun, run_both
+    ) -> list[RunReport | NotRun]:
+        from arrayfold._watchdog import announce
+        from arrayfold.runner import CannotRun, NotRun, run_at_several_sizes
 
-        reports: list[RunReport] = []
+        reports: list[RunReport | NotRun] = []
+        announce(_SECONDS_FOR_RUNS)
         for result, region in zip(results, regions, strict=True):
+            name = result.problem.name
             here = {name: value for name, value in params.items() if name in result.problem.parameters}
             try:
-                reports.append(run_both(result, code, params=here, sanitize=self.sanitize, region=region))
+                reports.append(
+                    run_at_several_sizes(result, code, params=here, sanitize=self.sanitize, region=region)
+                )
             except (CannotRun, InputError) as error:
-                _say(f"{result.problem.name} was not run: {error}")
+                _say(f"{name} was not run, so nothing was compared: {error}")
+                reports.append(NotRun(name, str(error)))
         return reports
 
 

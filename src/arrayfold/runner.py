@@ -2,75 +2,35 @@
 
 from __future__ import annotations
 
-import os
-import resource
-import subprocess
+import itertools
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arrayfold.c.source import CSource
 from arrayfold.codegen import FoldedRegion
 from arrayfold.compiler import CannotRun, find_compiler
-from arrayfold.driver import default_sizes, driver_text
+from arrayfold.driver import COMFORTABLE_SIZE, Driver, default_sizes
+from arrayfold.driver_support import MISUSE, NO_MEMORY, support_text
 from arrayfold.errors import InputError
 from arrayfold.folded import FoldResult
+from arrayfold.mapping import TableMapping
+from arrayfold.outcome import Comparison, NotRun, Outcome, RunReport, first_difference
+from arrayfold.process import TookTooLong, start
 from arrayfold.program import Program
+from arrayfold.run_sizes import sizes_to_compare
 
-__all__ = ["CannotRun", "Outcome", "RunReport", "find_compiler", "run_both"]
+__all__ = ["CannotRun", "NotRun", "Outcome", "RunReport", "find_compiler", "run_at_several_sizes", "run_both"]
 
+RUN_SECONDS = 60.0
+_COMPILE_SECONDS = 300.0
 _SEED = 88172645463325252
-_SECONDS = 300.0
 _PLAIN = ("-O2",)
 _SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a program left behind: its data, its peak resident memory, and the end of its messages."""
-
-    data: bytes
-    status: int
-    peak_bytes: int | None
-    messages: str
-
-
-@dataclass(frozen=True)
-class RunReport:
-    """Both runs side by side.
-
-    array_bytes, folded_bytes  of the arrays that were folded, at the sizes of the run
-    """
-
-    name: str
-    sizes: Mapping[str, int]
-    original: Outcome
-    folded: Outcome
-    array_bytes: int
-    folded_bytes: int
-    is_sanitized: bool
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether all data are equal, bit for bit, and both programs ended well."""
-        return self.original.status == 0 == self.folded.status and self.original.data == self.folded.data
-
-    def __str__(self) -> str:
-        sizes = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
-        where = f"{self.name} at {sizes}" if sizes else self.name
-        if self.original.status:
-            return f"{where}: the original program fails: {self.original.messages}"
-        if self.folded.status:
-            return f"{where}: the folded program fails: {self.folded.messages}"
-        if not self.is_equal:
-            return f"{where}: the results differ"
-        sanitized = " under sanitizers" if self.is_sanitized else ""
-        memory = f"arrays {self.array_bytes} -> {self.folded_bytes} bytes"
-        if self.original.peak_bytes and self.folded.peak_bytes and not self.is_sanitized:
-            before, after = self.original.peak_bytes, self.folded.peak_bytes
-            memory += f", whole program {before} -> {after} bytes at its peak"
-        return f"{where}: results equal bit for bit{sanitized}; {memory}"
+_SANITIZER_STATUS = 86
+_LEAK = "LeakSanitizer: detected memory leaks"
+_KINDS_OF_DATA = 4
 
 
 def run_both(
@@ -81,26 +41,191 @@ def run_both(
     sanitize: bool = False,
     seed: int = _SEED,
     region: FoldedRegion | None = None,
+    seconds: float = RUN_SECONDS,
 ) -> RunReport:
-    """Run the original file and the folded one, and compare.
+    """Run the original file and the folded one at one size, and compare.
 
     folded_code  the file as it was written
     region       what was written, where arrays may have a few cells more than the result says
+    seconds      how long a program may run
     """
+    sizes = [default_sizes(_program(result), params or {})]
+    return _compare(result, folded_code, sizes, region, _Setting(sanitize, seed, seconds))
+
+
+def run_at_several_sizes(
+    result: FoldResult,
+    folded_code: bytes,
+    *,
+    params: Mapping[str, int] | None = None,
+    sanitize: bool = False,
+    seed: int = _SEED,
+    region: FoldedRegion | None = None,
+    seconds: float = RUN_SECONDS,
+) -> RunReport:
+    """The same at the size asked for, at the smallest one of the context, and at some in between.
+
+    A mapping that holds at one size only is compared there.
+    """
+    program = _program(result)
+    sizes = [default_sizes(program, params or {})]
+    if not any(isinstance(array.mapping, TableMapping) for array in result.arrays):
+        sizes = sizes_to_compare(program.context, params or {}, COMFORTABLE_SIZE)
+    return _compare(result, folded_code, sizes, region, _Setting(sanitize, seed, seconds))
+
+
+@dataclass(frozen=True)
+class _Setting:
+    sanitize: bool
+    seed: int
+    seconds: float
+
+
+def _program(result: FoldResult) -> Program:
     program = result.problem
     if not isinstance(program, Program) or program.source is None:
         raise InputError("only C files can be compiled and run")
+    return program
+
+
+def _compare(
+    result: FoldResult,
+    folded_code: bytes,
+    sizes: Sequence[Mapping[str, int]],
+    region: FoldedRegion | None,
+    setting: _Setting,
+) -> RunReport:
+    program = _program(result)
+    source = program.source
+    assert source is not None
     compiler = find_compiler()
     if compiler is None:
         raise CannotRun("there is no C compiler on this machine (looked for CC, cc, gcc, clang)")
-    sizes = default_sizes(program, params or {})
+    is_main = source.region.function.name == "main"
     with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
-        original = _run_one(
-            compiler, Path(folder, "original"), program, program.source.text.data, sizes, sanitize, seed
+        original, folded = (
+            _Executable.compiled(compiler, Path(folder, name), program, code, sizes[0], setting)
+            for name, code in (("original", source.text.data), ("folded", folded_code))
         )
-        folded = _run_one(compiler, Path(folder, "folded"), program, folded_code, sizes, sanitize, seed)
-    before, after = _bytes(result, program.source, sizes, region)
-    return RunReport(program.name, sizes, original, folded, before, after, sanitize)
+        # A program that is run as it is chooses its sizes itself.
+        compared = [_at(original, folded, here) for here in (sizes[:1] if is_main else sizes)]
+    before, after = _bytes(result, source, sizes[0], region)
+    report = RunReport(program.name, compared[0], tuple(compared[1:]), before, after, setting.sanitize)
+    return replace(report, is_as_it_is=True) if is_main else report
+
+
+def _at(original: _Executable, folded: _Executable, sizes: Mapping[str, int]) -> Comparison:
+    """Both programs at one size, on data on which the original does not fail if there are such."""
+    kind, first = 0, original.run(sizes, 0)
+    with_leaks = _LEAK not in first.failure
+    for other in range(0 if not with_leaks else 1, _KINDS_OF_DATA):
+        if not first.failure or not first.is_data_to_blame:
+            break
+        attempt = original.run(sizes, other, with_leaks=with_leaks)
+        if not attempt.failure:
+            kind, first = other, attempt
+    if first.failure:
+        return Comparison(sizes, first, None, f"the original program fails: {first.failure}", is_fair=False)
+    second = folded.run(sizes, kind, with_leaks=with_leaks)
+    if second.failure:
+        return Comparison(sizes, first, second, f"the folded program fails: {second.failure}")
+    difference = first_difference(first, second)
+    if difference and first_difference(first, original.run(sizes, kind, with_leaks=with_leaks)):
+        difference = "the original program itself gives different results each time it runs"
+        return Comparison(sizes, first, second, difference, is_fair=False)
+    return Comparison(sizes, first, second, f"the results differ: {difference}" if difference else "")
+
+
+@dataclass(frozen=True)
+class _Executable:
+    """A compiled program; every run of it is a new process, so both begin with the same state."""
+
+    folder: Path
+    driver: Driver
+    setting: _Setting
+    is_main: bool
+
+    @staticmethod
+    def compiled(
+        compiler: str,
+        folder: Path,
+        program: Program,
+        code: bytes,
+        sizes: Mapping[str, int],
+        setting: _Setting,
+    ) -> _Executable:
+        """Compile a file, with a main program around it unless it has its own."""
+        source, driver = program.source, Driver(program)
+        assert source is not None
+        folder.mkdir()
+        kernel = folder / "kernel.c"
+        kernel.write_bytes(code)
+        is_main = source.region.function.name == "main"
+        files = [kernel]
+        if not is_main:
+            files = [folder / "driver.c", folder / "support.c"]
+            text = driver.text(str(kernel), sizes)
+            files[0].write_text(text, encoding="utf-8", errors="surrogateescape")
+            files[1].write_text(support_text(setting.seed))
+        home = str(Path(source.text.file).resolve().parent)
+        flags = [*(_SANITIZE if setting.sanitize else _PLAIN), "-w", "-ffp-contract=off", f"-iquote{home}"]
+        flags += ["-fopenmp"] * bool(program.parallel)
+        command = [compiler, *source.text.arguments, *flags, *map(str, files), "-o", str(folder / "program")]
+        try:
+            # In the user's own folder, to which -I and the like refer.
+            done = start([*command, "-lm"], Path.cwd(), _COMPILE_SECONDS)
+        except TookTooLong as error:
+            raise CannotRun(f"the compiler gives no answer on {folder.name}: {error}") from None
+        if done.status:
+            raise CannotRun(f"the compiler refuses {folder.name}: {done.reason}")
+        return _Executable(folder, driver, setting, is_main)
+
+    def run(self, sizes: Mapping[str, int], kind: int, *, with_leaks: bool = True) -> Outcome:
+        """What the program leaves behind at these sizes, on data of this kind.
+
+        with_leaks  whether memory that is not freed is a failure
+        """
+        result, names = self.folder / "result", self.folder / "names"
+        for file in (result, names):
+            file.unlink(missing_ok=True)
+        command = [str(self.folder / "program")]
+        if not self.is_main:
+            command += [str(result), str(names), str(kind), *self.driver.numbers(sizes)]
+        options = f"exitcode={_SANITIZER_STATUS}"
+        environment = {
+            "ASAN_OPTIONS": f"detect_leaks={int(with_leaks)}:{options}",
+            "UBSAN_OPTIONS": f"print_stacktrace=1:{options}",
+        }
+        try:
+            done = start(command, self.folder, self.setting.seconds, environment)
+        except TookTooLong as error:
+            return Outcome(b"", str(error))
+        if done.status == NO_MEMORY and not self.is_main:
+            return Outcome(done.output, "its data do not fit into memory")
+        if done.status == MISUSE and not self.is_main:
+            return Outcome(done.output, done.messages.removeprefix("arrayfold: "))
+        is_failure = done.status != 0 and (
+            not self.is_main or done.status < 0 or done.status == _SANITIZER_STATUS
+        )
+        if is_failure:
+            return Outcome(done.output, done.reason, is_data_to_blame=True)
+        output = done.output + f"\nstatus {done.status}".encode() * self.is_main
+        if self.is_main:
+            return Outcome(output)
+        return Outcome(output, "", result.read_bytes(), *_names_and_peak(names))
+
+
+def _names_and_peak(file: Path) -> tuple[tuple[tuple[int, str], ...], int | None]:
+    """Where the values of each variable begin, and the peak of memory in bytes."""
+    names: list[tuple[int, str]] = []
+    peak = None
+    for line in file.read_text("utf-8", "replace").splitlines():
+        first, _, rest = line.partition(" ")
+        if first == "arrayfold-peak":
+            peak = 1024 * int(rest.split()[0])
+        else:
+            names.append((int(first), rest))
+    return tuple(names), peak
 
 
 def _bytes(
@@ -119,74 +244,9 @@ def _bytes(
             before += width[array.name] * max(0, array.original_size.at(sizes))
     written = {} if region is None else {fold.mapping.array: fold.mapping.size for fold in region.folds}
     blocks = () if result.footprint is None else result.footprint.blocks
-    placed = {name for block in blocks for name in block.offsets}
+    placed = set(itertools.chain.from_iterable(block.offsets for block in blocks))
     after = sum(width[next(iter(block.offsets))] * max(0, block.size.at(sizes)) for block in blocks)
     for array in result:
         if array.name not in placed:
             after += width[array.name] * max(0, written.get(array.name, array.size).at(sizes))
     return before, after
-
-
-def _run_one(
-    compiler: str,
-    folder: Path,
-    program: Program,
-    code: bytes,
-    sizes: Mapping[str, int],
-    sanitize: bool,
-    seed: int,
-) -> Outcome:
-    source = program.source
-    assert source is not None
-    folder.mkdir()
-    kernel = folder / "kernel.c"
-    kernel.write_bytes(code)
-    main = kernel
-    if source.region.function.name != "main":
-        main = folder / "driver.c"
-        main.write_text(driver_text(str(kernel), program, sizes, seed))
-    home = str(Path(source.text.file).resolve().parent)
-    flags = [*(_SANITIZE if sanitize else _PLAIN), "-w", "-ffp-contract=off", f"-iquote{home}"]
-    if program.parallel:
-        flags.append("-fopenmp")
-    executable = str(folder / "program")
-    command = [compiler, *source.text.arguments, *flags, str(main), "-o", executable, "-lm"]
-    compiled = _execute(command, folder)
-    if compiled.status:
-        raise CannotRun(f"the compiler refuses {folder.name}: {_tail(compiled.messages)}")
-    return _execute([executable], folder)
-
-
-def _execute(command: Sequence[str], folder: Path) -> Outcome:
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(  # noqa: S603
-            command,
-            cwd=folder,
-            capture_output=True,
-            check=False,
-            timeout=_SECONDS,
-            env=environment,
-            preexec_fn=_unlimited_stack,
-        )
-    except subprocess.TimeoutExpired:
-        raise CannotRun(f"{Path(command[0]).name} ran for more than {_SECONDS:g} s") from None
-    except OSError as error:
-        raise CannotRun(f"{command[0]} cannot be started: {error.strerror}") from None
-    messages = done.stderr.decode("utf-8", "replace")
-    lines = messages.splitlines()
-    peaks = [line.split()[1] for line in lines if line.startswith("arrayfold-peak ")]
-    rest = "\n".join(line for line in lines if not line.startswith("arrayfold-peak "))
-    if done.returncode < 0:
-        rest = f"ended by signal {-done.returncode}. {rest}"
-    return Outcome(done.stdout, done.returncode, 1024 * int(peaks[-1]) if peaks else None, _tail(rest))
-
-
-def _unlimited_stack() -> None:
-    """The original may keep large arrays on the stack."""
-    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))
-
-
-def _tail(text: str, lines: int = 12) -> str:
-    return "\n".join(text.strip().splitlines()[:lines])

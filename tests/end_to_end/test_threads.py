@@ -19,7 +19,8 @@ import pytest
 from arrayfold import fold, read_all, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen import write_c
-from arrayfold.driver import default_sizes, driver_text
+from arrayfold.driver import Driver, default_sizes
+from arrayfold.driver_support import support_text
 from arrayfold.errors import InputError
 from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
@@ -51,7 +52,8 @@ class Sanitizer:
         """Compile a C file with OpenMP and ThreadSanitizer, and run it with two threads."""
         compiled, executable = source.with_suffix(".o"), source.with_suffix(".exe")
         compile_c("-fopenmp", *options, "-c", str(source), "-o", str(compiled))
-        compile_c(str(compiled), str(self.runtime), "-o", str(executable), "-lm")
+        support = [str(file) for file in [source.with_name("support.c")] if file.exists()]
+        compile_c(str(compiled), *support, str(self.runtime), "-o", str(executable), "-lm")
         return start([*self.starter, str(executable)])
 
     def run_kernel(self, code: bytes, program: Program, folder: Path) -> Outcome:
@@ -59,7 +61,8 @@ class Sanitizer:
         folder.mkdir()
         kernel, driver = folder / "kernel.c", folder / "driver.c"
         kernel.write_bytes(code)
-        driver.write_text(driver_text(str(kernel), program, default_sizes(program, {}), SEED))
+        driver.write_text(Driver(program).text(str(kernel), default_sizes(program, {})))
+        (folder / "support.c").write_text(support_text(SEED))
         return self.run(driver)
 
 

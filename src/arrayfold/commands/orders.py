@@ -24,7 +24,7 @@ from arrayfold.errors import InputError
 
 if TYPE_CHECKING:
     from arrayfold.folded import FoldResult
-    from arrayfold.runner import RunReport
+    from arrayfold.outcome import NotRun, RunReport
 
 
 @takes_input(
@@ -71,7 +71,7 @@ def occupancy(
         raise InputError("code of expanded programs cannot be written", hint="Leave out --expand, or -o.")
     result = occupancy_of(problem, source.schedule, vector or [], strict, expand, limit)
     folded: FoldResult | None = None
-    reports: list[RunReport] = []
+    reports: list[RunReport | NotRun] = []
     if (output or run) and result.schedule:
         from arrayfold.along_vectors import stored_along_vectors
 

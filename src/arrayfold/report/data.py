@@ -16,13 +16,13 @@ from arrayfold.formula import Formula
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.occupancy import shortest_occupancy_vector
+from arrayfold.outcome import NotRun, RunReport
 from arrayfold.program import Program
 from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.runner import RunReport
 from arrayfold.verify import Counterexample, Proof
 
 
-def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> dict[str, Any]:
+def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun] = ()) -> dict[str, Any]:
     """What `fold --json` prints; several regions are told apart by a further key."""
     arrays: list[dict[str, Any]] = []
     for result in results:
@@ -37,20 +37,28 @@ def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> 
             {"name": name, "reason": reason} for result in results for name, reason in result.kept.items()
         ]
     if runs:
-        data["runs"] = [
-            {
-                "region": run.name,
-                "at": dict(run.sizes),
-                "equal": run.is_equal,
-                "original_bytes": run.array_bytes,
-                "folded_bytes": run.folded_bytes,
-                "original_peak_bytes": run.original.peak_bytes,
-                "folded_peak_bytes": run.folded.peak_bytes,
-                "sanitized": run.is_sanitized,
-            }
-            for run in runs
-        ]
+        data["runs"] = [_run_data(run) for run in runs]
     return data
+
+
+def _run_data(run: RunReport | NotRun) -> dict[str, Any]:
+    if isinstance(run, NotRun):
+        return {"region": run.name, "equal": False, "compared": [], "reason": run.reason}
+    original, folded = run.peaks
+    return {
+        "region": run.name,
+        "at": dict(run.sizes),
+        "equal": run.is_equal,
+        "original_bytes": run.array_bytes,
+        "folded_bytes": run.folded_bytes,
+        "original_peak_bytes": original,
+        "folded_peak_bytes": folded,
+        "sanitized": run.is_sanitized,
+        "compared": [
+            {"at": dict(one.sizes), "equal": one.is_equal, "problem": one.problem or None}
+            for one in (run.first, *run.others)
+        ],
+    }
 
 
 def _footprint(footprint: Footprint) -> dict[str, Any]:

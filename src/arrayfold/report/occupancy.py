@@ -14,13 +14,13 @@ from arrayfold._integer import Vector
 from arrayfold.folded import FoldResult
 from arrayfold.occupancy import OccupancyResult, OccupiedArray
 from arrayfold.occupancy.schedules import affine_text
+from arrayfold.outcome import NotRun, RunReport
 from arrayfold.report.data import fold_data
 from arrayfold.report.tables import fold_report
-from arrayfold.runner import RunReport
 
 
 def occupancy_data(
-    result: OccupancyResult, code: FoldResult | None = None, runs: Sequence[RunReport] = ()
+    result: OccupancyResult, code: FoldResult | None = None, runs: Sequence[RunReport | NotRun] = ()
 ) -> dict[str, Any]:
     """What `occupancy --json` prints; `code` is what was written with -o."""
     data: dict[str, Any] = {
@@ -72,7 +72,7 @@ def schedule_constraints(result: OccupancyResult) -> list[str]:
 def occupancy_report(
     result: OccupancyResult,
     code: FoldResult | None = None,
-    runs: Sequence[RunReport] = (),
+    runs: Sequence[RunReport | NotRun] = (),
     *,
     with_constraints: bool,
 ) -> RenderableType:

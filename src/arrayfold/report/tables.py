@@ -17,8 +17,8 @@ from arrayfold.footprint import Footprint
 from arrayfold.formula import Formula
 from arrayfold.mapping import TableMapping
 from arrayfold.occupancy import shortest_occupancy_vector
+from arrayfold.outcome import NotRun, RunReport
 from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.runner import RunReport
 
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
@@ -26,14 +26,15 @@ _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "
 # ---------------------------------------------------------------- fold
 
 
-def fold_report(results: Sequence[FoldResult], runs: Sequence[RunReport] = ()) -> RenderableType:
+def fold_report(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun] = ()) -> RenderableType:
     """For each region a table with one line an array, and what was kept; then what running them showed."""
     parts: list[RenderableType] = []
     for result in results:
         if len(results) > 1:
             parts.append(Text(f"region {result.problem.name}", style="bold"))
         parts += _fold_parts(result)
-    parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in runs]
+    done = [run for run in runs if isinstance(run, RunReport)]
+    parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in done]
     return Group(*parts)
 
 
