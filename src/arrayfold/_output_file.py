@@ -82,7 +82,7 @@ def _status(path: Path) -> os.stat_result | None:
         return path.lstat()
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise InputError(f"{path}: there is no directory {path.parent}") from None
+            raise InputError(f"{path}: cannot be written: there is no directory {path.parent}") from None
         return None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -19,6 +19,7 @@ class Outcome:
     data     the values of its variables, eight bytes each
     names    where in the data, in words, the values of a variable begin
     is_data_to_blame  whether other data may help
+    is_endless        whether it was ended because it took too long
     """
 
     output: bytes
@@ -27,6 +28,7 @@ class Outcome:
     names: tuple[tuple[int, str], ...] = ()
     peak_bytes: int | None = None
     is_data_to_blame: bool = False
+    is_endless: bool = False
 
 
 @dataclass(frozen=True)

@@ -108,10 +108,23 @@ def _compare(
             for name, code in (("original", source.text.data), ("folded", folded_code))
         )
         # A program that is run as it is chooses its sizes itself.
-        compared = [_at(original, folded, here) for here in (sizes[:1] if is_main else sizes)]
+        compared = _until_failure(original, folded, sizes[:1] if is_main else sizes)
     before, after = _bytes(result, source, sizes[0], region)
     report = RunReport(program.name, compared[0], tuple(compared[1:]), before, after, setting.sanitize)
     return replace(report, is_as_it_is=True) if is_main else report
+
+
+def _until_failure(
+    original: _Executable, folded: _Executable, sizes: Sequence[Mapping[str, int]]
+) -> list[Comparison]:
+    """The comparisons at these sizes; one that fails is the last, unless a small size is to blame."""
+    found: list[Comparison] = []
+    for here in sizes:
+        found.append(_at(original, folded, here))
+        last = found[-1]
+        if not last.is_equal and (last.is_fair or len(found) == 1 or last.original.is_endless):
+            break
+    return found
 
 
 def _at(original: _Executable, folded: _Executable, sizes: Mapping[str, int]) -> Comparison:
@@ -199,7 +212,7 @@ class _Executable:
         try:
             done = start(command, self.folder, self.setting.seconds, environment)
         except TookTooLong as error:
-            return Outcome(b"", str(error))
+            return Outcome(b"", str(error), is_endless=True)
         if done.status == NO_MEMORY and not self.is_main:
             return Outcome(done.output, "its data do not fit into memory")
         if done.status == MISUSE and not self.is_main:

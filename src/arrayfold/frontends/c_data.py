@@ -125,7 +125,7 @@ def _record(canonical: Any, spelling: str, is_const: bool, around: tuple[str, ..
     if spelling in around or declaration is None or declaration.location.is_in_system_header:
         return OtherData(spelling, is_around=spelling in around)
     fields = tuple(
-        (str(field.spelling) if not field.is_anonymous() else "", _data(field.type, (*around, spelling)))
+        (field.spelling if "(" not in field.spelling else "", _data(field.type, (*around, spelling)))
         for field in canonical.get_fields()
         if not (field.is_bitfield() and not field.spelling)
     )
