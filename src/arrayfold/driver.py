@@ -9,6 +9,7 @@ from functools import cached_property
 import islpy as isl
 
 from arrayfold._isl import comfortable_parameters, fix_parameters
+from arrayfold.c.calls import globals_of
 from arrayfold.c.data import ArrayData, DataType, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, walk
@@ -236,7 +237,7 @@ class Driver:
             yield f'arrayfold_name("{name}");'
             if not isinstance(known.type, PointerData):
                 yield from put(name, known.type)
-            elif variable is not None and any(variable is one for one in self.source.variables.values()):
+            elif any(variable is one for one in self.source.variables.values()):
                 yield f"if ({name}) {{"
                 yield from self._array_put_out(name, variable, known.type)
                 yield "}"
@@ -251,12 +252,13 @@ class Driver:
         name = type_name(element, variable.name)
         yield from put_elements(f"(({name} *){place})", element, " * ".join(lengths))
 
-    def _named_globals(self) -> dict[str, Variable | None]:
+    def _named_globals(self) -> dict[str, Variable]:
         """Global variables that the function uses, by itself or through what it calls."""
-        found: dict[str, Variable | None] = {variable.name: variable for variable in self._globals}
+        found: dict[str, Variable] = {variable.name: variable for variable in self._globals}
         for node in walk(self.source.region.function.body):
             if isinstance(node, Call):
-                found = {**dict.fromkeys(node.function.globals), **found}
+                called = (one for one in globals_of(node.function) if one.storage == "global")
+                found = {**{one.name: one for one in called}, **found}
         return found
 
 
