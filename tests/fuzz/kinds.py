@@ -9,7 +9,8 @@ from fuzz.kind import Kind
 
 def all_kinds() -> list[Kind[Any]]:
     """Every kind; imported late, because each loads the part of the tool that it is about."""
+    from fuzz.c_check import CPrograms
     from fuzz.mappings import Mappings
     from fuzz.problems import Problems
 
-    return [Problems(), Mappings()]
+    return [Problems(), Mappings(), CPrograms()]
