@@ -112,7 +112,7 @@ class _Folding:
         live_in = self.analysis.live_in_arrays()
         groups: dict[str, list[str]] = {}
         for name in self.arrays:
-            kind = "" if source is None else source.variables[name].element.spelling.replace("const ", "")
+            kind = "" if source is None else source.variables[name].element.canonical.replace("const ", "")
             groups.setdefault(f"{name} live-in" if name in live_in else kind, []).append(name)
         return list(groups.values())
 

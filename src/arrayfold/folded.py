@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from arrayfold.cases import Case
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
+from arrayfold.codegen.sizes import sizes_within
 from arrayfold.compiled import CompiledKernel
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
@@ -169,17 +170,37 @@ class FoldResult:
             # In a block there is room for the cells of the mapping, and for no more.
             slack = 0 if self._blocks else slack
             forms = lower(program, order, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
+        grown: set[str] = set()
+        for array in shrinking:
+            if array.was is None and array.name not in placed:
+                fitting = (one for one in (forms[array.name], Lowered(array.mapping)) if _fits(program, one))
+                form = next(fitting, None)
+                if form is None:
+                    grown.add(array.name)
+                else:
+                    forms[array.name] = form
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)
+            if array.name not in grown
         )
-        kept = tuple(self._unfolded(program)) if is_off_stack else ()
+        kept = tuple(self._unfolded(program, grown)) if is_off_stack else ()
         is_padded = style == "fast" and loops != "keep" and slack > 0
-        return FoldedRegion(program, (*folds, *kept), loops, style, self._blocks, is_off_stack, is_padded)
+        return FoldedRegion(
+            program,
+            (*folds, *kept),
+            loops,
+            style,
+            self._blocks,
+            is_off_stack,
+            is_padded,
+            tuple(sorted(grown)),
+        )
 
-    def _unfolded(self, program: Program) -> Iterator[StorageFold]:
+    def _unfolded(self, program: Program, grown: Collection[str]) -> Iterator[StorageFold]:
         """Storage for the arrays of the function itself that are not folded, as large as they are."""
-        moved = {array.name for array in self.arrays} | set(program.origins.values()) | set(program.replaced)
+        folded = {array.name for array in self.arrays} - set(grown)
+        moved = folded | set(program.origins.values()) | set(program.replaced)
         for name, variable in program.source.variables.items() if program.source else ():
             if variable.is_array and variable.storage == "local" and name not in moved:
                 array = program.array(name)
@@ -240,6 +261,11 @@ class FoldResult:
         kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
         nothing = [] if self.arrays else ["There is no temporary array to fold."]
         return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept])
+
+
+def _fits(program: Program, form: Lowered) -> bool:
+    """Whether an array with this mapping is known to take no more memory than before at any size."""
+    return isinstance(form.mapping, TableMapping) or sizes_within(program, form.mapping) is not None
 
 
 _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")

@@ -31,6 +31,7 @@ from arrayfold.errors import InputError, NotAffine, Place
 class CText:
     """A C file, one character a byte, so that offsets are those of libclang.
 
+    names   every identifier that preprocessing puts into the file or that an included file holds
     origin  where the text of a byte comes from, if the C was made from another language
     """
 
@@ -39,6 +40,7 @@ class CText:
     arguments: tuple[str, ...]
     macros: frozenset[str] = frozenset()
     origin: Callable[[int], Place | None] | None = None
+    names: frozenset[str] = frozenset()
 
     @cached_property
     def text(self) -> str:
@@ -52,8 +54,8 @@ class CText:
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        """Every name in the file, and every macro wherever it is defined; new names must avoid them."""
-        return frozenset(identifiers(self.text)) | self.macros
+        """Every name in the file before and after preprocessing; new names must avoid them."""
+        return frozenset(identifiers(self.text)) | self.macros | self.names
 
     def place(self, offset: int) -> Place:
         """Line and column of a byte."""
@@ -175,6 +177,8 @@ class CSource:
     of_threads  variables that are declared inside of parallel loops, so that each thread has its own
     replaced    name in the model -> variable whose values all have other places than the text says
     same_conditions  statement that evaluates a condition on data -> others that evaluate the same one
+    declared    name in the model -> { A[x] }, the cells of arrays whose declarations say all extents
+    legal       { : }  the sizes at which no access leaves its array; the context says it in simpler terms
     """
 
     text: CText
@@ -194,6 +198,8 @@ class CSource:
     same_conditions: Mapping[str, Sequence[SameCondition]] = field(
         default_factory=dict[str, Sequence[SameCondition]]
     )
+    declared: Mapping[str, isl.Set] = field(default_factory=dict[str, isl.Set])
+    legal: isl.Set | None = None
 
     @property
     def name(self) -> str:

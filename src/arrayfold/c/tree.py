@@ -12,11 +12,15 @@ Storage: TypeAlias = Literal["local", "parameter", "global", "static"]
 
 @dataclass(frozen=True)
 class CType:
-    """A type: how it is written, what it is in broad terms, and how many bits an integer has."""
+    """A type: how it is written, what it is in broad terms, and how many bits an integer has.
+
+    canonical  the type without names for types
+    """
 
     spelling: str
     kind: TypeKind
     bits: int = 0
+    canonical: str = ""
 
     @property
     def is_integer(self) -> bool:
@@ -44,6 +48,7 @@ class Variable:
     element   the type that is left when all subscripts are applied
     span      the declaration from its type to the end of its declarator and initialiser
     at        where its name stands in the declaration
+    written   the type of elements as the declaration spells it, without qualifiers, where that is known
     """
 
     name: str
@@ -57,6 +62,7 @@ class Variable:
     is_volatile: bool = False
     initial: Expression | None = None
     at: int = 0
+    written: str | None = None
 
     @property
     def rank(self) -> int:

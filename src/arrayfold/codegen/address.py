@@ -147,13 +147,13 @@ def lowest(row: Row, cells: isl.Set, context: isl.Set) -> int | None:
     """The least value of a row at cells { A[x] }, if it is the same at all sizes."""
     if not all(entry.is_constant for entry in row.coefficients) or not row.offset.is_affine:
         return None
-    ((low, _),) = extents(cells.apply(isl.Map.from_pw_aff(_values(row, cells.get_space()))), context)
+    ((low, _),) = extents(cells.apply(isl.Map.from_pw_aff(row_values(row, cells.get_space()))), context)
     return int(low.as_number()) if low.is_constant else None
 
 
 def values_equal(row: Row, space: isl.Space, value: int) -> isl.Set:
     """{ A[x] }: where a row with numbers as coefficients has a value, before its modulo."""
-    return _values(row, space).eq_set(to_pw_aff(Formula.constant(value), space))
+    return row_values(row, space).eq_set(to_pw_aff(Formula.constant(value), space))
 
 
 def wraps(mapping: Mapping, cells: isl.Set) -> bool:
@@ -175,7 +175,7 @@ def _row(
     if not is_affine:
         return _with(plain, plain.offset, "nonnegative" if _is_nonnegative(plain, cells) else "any")
     space = cells.get_space()
-    value = _values(plain, space)
+    value = row_values(plain, space)
     outside = value.lt_set(to_pw_aff(Formula.constant(0), space)).union(
         value.ge_set(to_pw_aff(modulus, space))
     )
@@ -197,7 +197,7 @@ def _row(
     return plain
 
 
-def _values(row: Row, space: isl.Space) -> isl.PwAff:
+def row_values(row: Row, space: isl.Space) -> isl.PwAff:
     """{ A[x] -> [v] }: a row with numbers as coefficients, before its modulo."""
     value = to_pw_aff(row.offset, space)
     for k, entry in enumerate(row.coefficients):

@@ -32,23 +32,40 @@ def _scaled(value: int, factor: str) -> str:
 
 
 def formula_text(formula: Formula, name: NameText) -> str:
-    """The formula as C; it is whole and so is the result. Products are taken in 64 bits.
+    """The formula as C; it is whole and so is the result. Sums and products are taken in 64 bits.
 
-    >>> formula_text(Formula.name("N") ** 2 + 1, str)
-    '(long long)N * N + 1'
+    >>> formula_text(Formula.name("N") ** 2 + 1, str), formula_text(Formula.name("N") - 1, str)
+    ('(long long)N * N + 1', 'N - 1LL')
+    >>> formula_text(Formula.name("N") - Formula.name("M") + 1, str)
+    '(long long)N + 1 - M'
     >>> formula_text(Formula.floor(Formula.name("N") + 1, 2), str)
-    '((N + 1) >= 0 ? (N + 1) / 2 : -((1 - (N + 1)) / 2))'
+    '((N + 1LL) >= 0 ? (N + 1LL) / 2 : -((1 - (N + 1LL)) / 2))'
     """
     denominator = math.lcm(*(coefficient.denominator for _, coefficient in formula.terms))
     terms = [_term(monomial, coefficient * denominator, name) for monomial, coefficient in formula.terms]
-    text = sum_of(terms)
+    text = _wide_sum(terms)
     return text if denominator == 1 else f"({text}) / {denominator}"
+
+
+def _wide_sum(terms: list[tuple[int, str]]) -> str:
+    """A sum as text, of which no part is taken in fewer than 64 bits: its first operand is that wide."""
+    parts = sorted((term for term in terms if term[0]), key=lambda term: term[0] < 0)
+    if len(parts) < 2:
+        return sum_of(parts)
+    (value, factor), *others = parts
+    if not factor:
+        return sum_of([(1, f"{value}LL") if value > 0 else (-1, f"{-value}LL"), *others])
+    if abs(value) > 1 or factor.startswith("(long long)"):
+        return sum_of(parts)
+    if len(parts) == 2 and not others[0][1]:
+        return f"{sum_of(parts)}LL"
+    return sum_of([(value, f"(long long){factor}"), *others])
 
 
 def _term(monomial: Monomial, coefficient: Fraction, name: NameText) -> tuple[int, str]:
     factors = [_atom(atom, name) for atom, power in monomial for _ in range(power)]
     if len(factors) > 1:
-        factors[0] = f"(long long){factors[0]}"
+        factors[0] = factors[0] if factors[0].startswith("(long long)") else f"(long long){factors[0]}"
     return int(coefficient), " * ".join(factors)
 
 
@@ -96,3 +113,13 @@ def parenthesised(text: str) -> str:
             if depth == 0:
                 return text if position == len(text) - 1 else f"({text})"
     return f"({text})"
+
+
+def without_outer(text: str) -> str:
+    """The text without parentheses around all of it.
+
+    >>> without_outer("(a + b)"), without_outer("(a) + (b)")
+    ('a + b', '(a) + (b)')
+    """
+    inner = text[1:-1]
+    return inner if text == parenthesised(text) == f"({inner})" else text

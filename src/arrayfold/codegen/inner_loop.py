@@ -157,12 +157,16 @@ class InnerLoop:
         array: str,
         name: NameText,
         lanes: int | None = None,
+        *,
+        may_move: bool,
     ) -> str:
         """A coordinate of an address in the body, given the subscripts as text and as formulas.
 
         The modulus of the row must be positive at all sizes: it is used even if the access never happens.
 
-        lanes  elements in a line of the cache, if the array begins with one
+        lanes     elements in a line of the cache, if the array begins with one
+        may_move  the subscripts hold nothing but parameters and iterators of the new loops, so that a text
+                  without those that change in this loop means the same before it
         """
         text = row.text(subscripts, name)
         value = None if row.wrap == "none" else _value(row, values)
@@ -170,7 +174,7 @@ class InnerLoop:
         is_short = row.modulus.is_constant and row.modulus.as_number() < _SHORT
         base = f"{array}_{len(self._fixed) + len(self._groups) + len(self._turning)}"
         if value is None or slope is None or (slope and is_short and self.is_parallel):
-            return self._set_before(text, base) if self._divides_alike(text) else text
+            return self._set_before(text, base) if may_move and self._divides_alike(text) else text
         modulus = parenthesised(formula_text(row.modulus, name))
         if slope == 0:
             # Where no access happens subscripts may wrap as unsigned numbers, so the formula is what counts.
@@ -196,7 +200,7 @@ class InnerLoop:
         return group.at_seam(beyond) if self.mode == "seam" else group.in_stretch(self.iterator, beyond)
 
     def _divides_alike(self, text: str) -> bool:
-        """Whether a text divides, and is the same in all iterations."""
+        """Whether a text of parameters and iterators divides, and is the same in all iterations."""
         names = set(re.findall(r"[A-Za-z_]\w*", text))
         return bool(re.search(r"[%/]", text)) and not names & {self.iterator, *self.inside}
 

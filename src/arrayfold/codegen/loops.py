@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import islpy as isl
 
-from arrayfold.codegen.formulas import choose, parenthesised
+from arrayfold.codegen.formulas import choose, parenthesised, without_outer
 from arrayfold.codegen.inner_loop import InnerLoop, Mode
 from arrayfold.errors import InputError, IslFailure
 from arrayfold.formula import Formula
@@ -214,7 +214,7 @@ class _Printer:
     def _if(self, node: isl.AstNode) -> Iterator[str]:
         then = list(self.node(node.if_get_then_node()))
         has_else = node.if_has_else_node()
-        head = f"if ({_without_outer(self.expression(node.if_get_cond()))})"
+        head = f"if ({without_outer(self.expression(node.if_get_cond()))})"
         if not has_else:
             yield from _body(head, then)
             return
@@ -321,8 +321,3 @@ def _body(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _indented(lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
     return (line if line.startswith("#") else _INDENT + line for line in lines)
-
-
-def _without_outer(text: str) -> str:
-    inner = text[1:-1]
-    return inner if text == parenthesised(text) == f"({inner})" else text

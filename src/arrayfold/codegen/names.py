@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from arrayfold.c.tree import Declare, FunctionTree, Reference, Variable, walk
+from arrayfold.c.lexer import identifiers
+from arrayfold.c.tree import (
+    Call,
+    Cast,
+    Declare,
+    FunctionTree,
+    Number,
+    Opaque,
+    Reference,
+    Variable,
+    walk,
+)
 
 
 class Names:
@@ -29,18 +40,37 @@ class Names:
         return self._shared[name]
 
     def own_or_fresh(self, variable: Variable, function: FunctionTree) -> str:
-        """The variable's own name, unless another variable in its function is called the same."""
-        if names_in(function)[variable.name] == 1:
+        """The variable's own name, unless its function calls something else the same."""
+        if _names_in(function)[variable.name] == 1:
             return variable.name
         return self.fresh(f"{variable.name}_2")
 
 
-def names_in(function: FunctionTree) -> Counter[str]:
-    """How many variables of each name a function declares or uses."""
-    found: dict[Variable, None] = dict.fromkeys(function.parameters)
+def variables_in(function: FunctionTree) -> set[Variable]:
+    """The variables that a function declares or uses."""
+    found = set(function.parameters)
     for node in walk(function.body):
         if isinstance(node, Declare):
-            found |= dict.fromkeys(node.variables)
+            found |= set(node.variables)
         elif isinstance(node, Reference):
-            found[node.variable] = None
-    return Counter(variable.name for variable in found)
+            found.add(node.variable)
+    return found
+
+
+def _names_in(function: FunctionTree) -> Counter[str]:
+    """How many variables, functions, constants and types of each name a function declares or uses."""
+    variables = variables_in(function)
+    others: set[str] = set()
+    for variable in variables:
+        others |= identifiers(variable.element.spelling)
+    for node in walk(function.body):
+        match node:
+            case Call(function=called):
+                others.add(called.name)
+            case Cast(type=kind):
+                others |= identifiers(kind.spelling)
+            case Number(text=text) | Opaque(what=text):
+                others |= identifiers(text)
+            case _:
+                pass
+    return Counter(variable.name for variable in variables) + Counter(others)

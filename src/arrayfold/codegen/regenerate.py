@@ -18,7 +18,7 @@ from arrayfold.codegen.loops import LoopStyle, Style, loop_lines
 from arrayfold.codegen.moves import Places
 from arrayfold.codegen.names import Names
 from arrayfold.codegen.statements import StatementWriter, times_of
-from arrayfold.codegen.storage import Storage, parameter_text, plain_type
+from arrayfold.codegen.storage import Storage, parameter_text, written_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
@@ -116,7 +116,8 @@ def generate_region(
     own = {array for array, storage in by_array.items() if storage.is_private}
     threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
     loop_style = replace(loop_style, private=private, threads=frozenset(threads))
-    lines, outside_of_threads = loop_lines(order.schedule, program.context, loop_style, writer.lines)
+    sizes = program.context if source.legal is None else program.context.intersect(source.legal)
+    lines, outside_of_threads = loop_lines(order.schedule, sizes, loop_style, writer.lines)
     declarations = [
         *(
             _declaration(variable, name, source, program)
@@ -258,7 +259,7 @@ def _declaration(variable: Variable, name: str, source: CSource, program: Progra
             source.text.place(variable.span.start),
             "Declare it before the region.",
         )
-    text = f"{plain_type(variable.element)} {name}"
+    text = f"{written_type(variable)} {name}"
     if variable.is_array:
         to_text = parameter_text(source.parameters)
         (model_name,) = (key for key, other in source.variables.items() if other is variable)

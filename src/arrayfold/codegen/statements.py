@@ -13,27 +13,34 @@ from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.c.tree import (
     Assign,
+    Binary,
+    Cast,
+    Conditional,
     Evaluate,
     Expression,
+    Number,
+    Parentheses,
     Reference,
     Subscript,
     Unary,
     Variable,
     bare,
     subscripts_of,
+    walk,
 )
 from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
 from arrayfold.codegen.expressions import ExpressionPrinter
 from arrayfold.codegen.formulas import formula_text, parenthesised
 from arrayfold.codegen.inner_loop import InnerLoop
-from arrayfold.codegen.linear_forms import formula_in_c
 from arrayfold.codegen.loops import Place, condition_text
 from arrayfold.codegen.moves import Alternative, Places, iterator_names
-from arrayfold.codegen.storage import Storage, parameter_text, plain_type
+from arrayfold.codegen.storage import Storage, parameter_text, written_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import from_aff
 from arrayfold.program import Program
+
+_PURE = (Number, Binary, Unary, Cast, Conditional, Parentheses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +55,7 @@ class StatementWriter:
     hoisted: Mapping[Variable, str]
     type: str
     iterators: tuple[str, ...]
+    coordinates: Coordinates = field(default_factory=lambda: Coordinates())
     inner: InnerLoop | None = None
     known: Mapping[Variable, Formula | None] = field(default_factory=dict[Variable, "Formula | None"])
     storages: Mapping[Variable, Storage] = field(default_factory=dict[Variable, Storage])
@@ -104,7 +112,9 @@ class StatementWriter:
             storage = self.arrays[array]
             texts = [text for text, _ in self.tile[: storage.tile]] + [arguments[k] for k in at]
             values = [value for _, value in self.tile[: storage.tile]] + [formulas[k] for k in at]
-            return storage.element_at([parenthesised(text) for text in texts], self.inner, values)
+            return storage.element_at(
+                [parenthesised(text) for text in texts], self.inner, values, may_move=True
+            )
 
         target, origin = element(copy.target, copy.target_at), element(copy.origin, copy.origin_at)
         return [f"{target} = {origin};"]
@@ -203,21 +213,49 @@ class StatementWriter:
             # No iteration gets here, so the statement has no such access.
             known = [one.cells[tree] for one in self.source.statements.values() if tree in one.cells]
             assert all(one.intersect_params(self.places.program.context).is_empty() for one in known)
-            return f"(({plain_type(variable.element)})0)"
+            return f"(({written_type(variable)})0)"
         if storage is not None and len(texts) == variable.rank:
             if texts and not any(texts):
                 return storage.name
             trees = subscripts_of(tree)
-            values = [formula_in_c(tree, self.known) for tree in trees]
+            values = self._subscript_values(tree)
+            may_move = all(map(self._may_move, trees))
             if not storage.tile:
-                return storage.element(texts, trees, self.inner, values)
+                return storage.element(texts, trees, self.inner, values, may_move=may_move)
             outer, known = zip(*self.tile[: storage.tile], strict=True)
             factors = [*map(parenthesised, outer), *storage.factors(texts, trees)]
-            return storage.element_at(factors, self.inner, [*known, *values])
+            return storage.element_at(factors, self.inner, [*known, *values], may_move=may_move)
         new = self.hoisted.get(variable)
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)
         return None
+
+    def _subscript_values(self, tree: Reference | Subscript) -> list[Formula | None]:
+        """The subscripts of an element in the iterators of new loops, by what the model says of its cell."""
+        own = self.source.statements[self.name]
+        evaluated = (self.source.statements[guard.evaluated] for guard in own.guards)
+        for statement in (own, *evaluated):
+            relation = statement.cells.get(tree)
+            if relation is None:
+                continue
+            iterators = {_iterator(k): self.known.get(one) for k, one in enumerate(statement.iterators)}
+            known = {name: value for name, value in iterators.items() if value is not None}
+            return [
+                None
+                if form is None or form.names() & iterators.keys() - known.keys()
+                else form.replace_names(known)
+                for form in self.coordinates.of(tree, relation)
+            ]
+        return [None] * len(subscripts_of(tree))
+
+    def _may_move(self, subscript: Expression) -> bool:
+        """Whether a subscript is made of nothing but iterators of its loops and parameters, whose values are
+        the same before a loop that does not change them."""
+        own = {*self.source.statements[self.name].iterators, *self.source.parameters.values()}
+        return all(
+            node.variable in own if isinstance(node, Reference) else isinstance(node, _PURE)
+            for node in walk(subscript)
+        )
 
     def _moved_element(
         self,
@@ -306,16 +344,37 @@ def times_of(program: Program, statement: str, count: int) -> list[Formula | Non
     assert program.schedule is not None
     found: list[Formula | None] = []
     for part in maps_of(program.schedule):
-        if count == 0 or part.get_tuple_name(isl.dim_type.in_) != statement:
-            continue
-        for k in range(count):
-            others = part.dim(isl.dim_type.out) - k - 1
-            one = part.project_out(isl.dim_type.out, k + 1, others).project_out(isl.dim_type.out, 0, k)
-            pieces = (piece for _, piece in one.as_pw_multi_aff().get_at(0).get_pieces())
-            fitting = [piece for piece in pieces if one.is_subset(isl.Map.from_aff(piece))]
-            is_affine = bool(fitting) and not fitting[0].dim(isl.dim_type.div)
-            found.append(_formula_of_iterators(fitting[0]) if is_affine else None)
+        if count and part.get_tuple_name(isl.dim_type.in_) == statement:
+            found += [_affine_coordinate(part, k) for k in range(count)]
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The subscripts of elements as formulas of the iterators around them, found once for each element."""
+
+    _known: dict[Expression, list[Formula | None]] = field(
+        default_factory=dict[Expression, "list[Formula | None]"]
+    )
+
+    def of(self, element: Expression, relation: isl.Map) -> list[Formula | None]:
+        """The subscripts, given the cells { S[i] -> A[x] } of the element; None where one is not affine."""
+        if element not in self._known:
+            self._known[element] = [
+                _affine_coordinate(relation, k) for k in range(relation.dim(isl.dim_type.out))
+            ]
+        return self._known[element]
+
+
+def _affine_coordinate(relation: isl.Map, k: int) -> Formula | None:
+    """Coordinate k of { S[i] -> [x] } in the iterators, if one affine form says it everywhere."""
+    others = relation.dim(isl.dim_type.out) - k - 1
+    one = relation.project_out(isl.dim_type.out, k + 1, others).project_out(isl.dim_type.out, 0, k)
+    if not one.is_single_valued():
+        return None
+    pieces = (piece for _, piece in one.as_pw_multi_aff().get_at(0).get_pieces())
+    form = next((piece for piece in pieces if one.is_subset(isl.Map.from_aff(piece))), None)
+    return None if form is None or form.dim(isl.dim_type.div) else _formula_of_iterators(form)
 
 
 def _formula_of_iterators(form: isl.Aff) -> Formula:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,10 +10,11 @@ import islpy as isl
 
 from arrayfold.c.tree import CType, Expression, Variable
 from arrayfold.codegen.address import Layout, Row
-from arrayfold.codegen.formulas import NameText, formula_text, parenthesised
+from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, without_outer
 from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.sizes import Sizes
+from arrayfold.footprint import is_at_most
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import to_pw_aff
 
 STACK_BYTES = 16 * 1024
 _LINE = 64
@@ -47,13 +49,15 @@ class Storage:
     is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
     first         where in a row loops begin to write, if that should be the begin of a line of the cache
     pitch         the name of the length that rows then have
+    pads          the name of what says whether there is room for that
+    size_names    names for its extents, one a dimension
     """
 
     variable: Variable
     name: str
-    layout: Layout
+    sizes: Sizes
     comment: str
-    extents: tuple[Formula, ...]
+    context: isl.Set
     parameter: NameText
     is_flat: bool = False
     may_allocate: bool = True
@@ -64,6 +68,13 @@ class Storage:
     is_automatic: bool = False
     first: int | None = None
     pitch: str = ""
+    pads: str = ""
+    size_names: tuple[str, ...] = ()
+
+    @property
+    def layout(self) -> Layout:
+        """The rows of its addresses."""
+        return self.sizes.layout
 
     @property
     def is_on_heap(self) -> bool:
@@ -72,17 +83,19 @@ class Storage:
             return True
         if not self.may_allocate or self.is_automatic:
             return False
-        size = Formula.product(self.extents)
+        size = Formula.product(self.sizes.extents)
         if not size.is_constant:
             return True
         return int(size.as_number()) * max(1, self.variable.element.bits // 8) > STACK_BYTES
 
     @property
     def lanes(self) -> int | None:
-        """How many elements a line of the cache holds, if the array begins with a line."""
-        is_large = self.is_on_heap or (self.is_automatic and not Formula.product(self.extents).is_constant)
-        is_aligned = self.block is not None and is_large and len(self.extents) == 1 and not self.share
-        return self._in_a_line if is_aligned and self.first is None else None
+        """How many elements a line of the cache holds, if the array begins with one where there is room."""
+        size = Formula.product(self.sizes.extents)
+        is_large = self.is_on_heap or (self.is_automatic and not size.is_constant)
+        is_aligned = self.block is not None and is_large and len(self.sizes.extents) == 1 and not self.share
+        can = is_aligned and self.first is None and self._in_a_line is not None
+        return self._in_a_line if can and self._has_room(size + (self._in_a_line or 0)) is not False else None
 
     @property
     def _in_a_line(self) -> int | None:
@@ -97,50 +110,92 @@ class Storage:
     @property
     def _lead(self) -> int | None:
         """How many elements are in front of the first row, if loops should begin to write with a line."""
-        can = self.block is not None and not (self.is_flat or self.share) and self._in_a_line is not None
-        return None if self.first is None or not can else -self.first % (self._in_a_line or 1)
+        lanes = self._in_a_line
+        can = self.block is not None and not (self.is_flat or self.share) and lanes is not None
+        if self.first is None or not can or self._has_room(self._padded_cells) is False:
+            return None
+        return -self.first % (lanes or 1)
+
+    @property
+    def _padded_cells(self) -> Formula:
+        """No less than the cells of rows of whole lines, and of what is in front of them."""
+        lanes = self._in_a_line or 0
+        *outer, row = self.sizes.extents
+        return Formula.product(outer) * (row + 2 * lanes if outer else row) + 2 * lanes
+
+    def _has_room(self, cells: Formula) -> bool | None:
+        """Whether so many cells are no more than the array had; None if that depends on its sizes."""
+        limit = self.sizes.limit
+        if limit is None or is_at_most(cells, limit, self.context):
+            return True
+        return False if is_at_most(limit + 1, cells, self.context) else None
 
     def declaration(self) -> list[str]:
         """The lines that make it exist."""
-        element = plain_type(self.variable.element)
-        sizes = [formula_text(extent, self.parameter) for extent in self.extents]
+        element = written_type(self.variable)
+        named, sizes = self._named_sizes()
         brackets = "".join(f"[{size}]" for size in sizes)
         tables = (line for row in self.layout.tables() for line in row.declaration())
         is_padded = self._lead is not None and len(sizes) > 1
         remark = "; rows of whole cache lines" if is_padded else ""
-        lines = [f"/* {self.comment}{remark} */", *tables]
-        lanes = self.lanes
+        lines = [f"/* {self.comment}{remark} */", *tables, *named]
         if self._lead is not None:
             return [*lines, *self._in_lines(element, sizes)]
-        if not self.is_on_heap and lanes is None:
+        if self.lanes is not None:
+            return [*lines, *self._at_line(element, sizes[0], self.lanes)]
+        if not self.is_on_heap:
             return [*lines, f"{element} {self.name}{brackets};"]
-        if not self.is_on_heap and lanes is not None:
-            skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE} / sizeof({element})"
-            return [
-                *lines,
-                f"{element} {self.block}[{sizes[0]} + {lanes - 1}];",
-                f"{element} *{self.name} = {self.block} + {skipped};",
-            ]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
         if self.share is not None:
             offset = parenthesised(formula_text(self.share.offset, self.parameter))
             block = self._shared_block(element) if self.share.is_first else []
             return [*block, *lines, f"{element} {target} = (void *)({self.share.block} + {offset});"]
-        skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
-        if lanes is None:
-            return [
-                *lines,
-                f"{element} {target} = malloc(sizeof({element}{brackets}));",
-                f"if (!{self.name})",
-                "  abort();",
-            ]
         return [
             *lines,
-            f"char *{self.block} = malloc(sizeof({element}{brackets}) + {_LINE - 1});",
+            f"{element} {target} = malloc(sizeof({element}{brackets}));",
+            f"if (!{self.name})",
+            "  abort();",
+        ]
+
+    def _named_sizes(self) -> tuple[list[str], list[str]]:
+        """The texts of its extents, long ones as constants that are set before."""
+        lines: list[str] = []
+        texts: list[str] = []
+        for k, extent in enumerate(self.sizes.extents):
+            text = formula_text(extent, self.parameter)
+            if "?" in text:
+                lines.append(f"const long long {self.size_names[k]} = {without_outer(text)};")
+                text = self.size_names[k]
+            texts.append(text)
+        return lines, texts
+
+    def _room_for(self, cells: Formula, now: str) -> tuple[list[str], Callable[[str], str]]:
+        """What tells whether there is room for so many cells, and texts that are zero without it."""
+        if self._has_room(cells):
+            return [], lambda text: text
+        assert self.sizes.limit is not None
+        before = formula_text(self.sizes.limit, self.parameter)
+        line = f"const int {self.pads} = {now} <= {before}; /* whether lines fit into the old size */"
+        return [line], lambda text: f"({self.pads} ? {text} : 0)"
+
+    def _at_line(self, element: str, size: str, lanes: int) -> list[str]:
+        """The lines that make it exist with a line of the cache as its begin, in one dimension."""
+        cells = Formula.product(self.sizes.extents) + lanes
+        test, spare = self._room_for(cells, f"{parenthesised(size)} + {lanes}LL")
+        skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
+        if not self.is_on_heap:
+            return [
+                *test,
+                f"{element} {self.block}[{size} + {spare(str(lanes - 1))}];",
+                f"{element} *{self.name} = {self.block} + {spare(f'{skipped} / sizeof({element})')};",
+            ]
+        return [
+            *test,
+            f"char *{self.block} = malloc(sizeof({element}[{size}]) + {spare(str(_LINE - 1))});",
             f"if (!{self.block})",
             "  abort();",
-            f"{element} {target} = (void *)({self.block} + {skipped});",
+            f"{element} *{self.name} = (void *)({self.block} + {spare(skipped)});",
         ]
 
     def _in_lines(self, element: str, sizes: Sequence[str]) -> list[str]:
@@ -151,14 +206,18 @@ class Storage:
         lanes, lead = self._in_a_line, self._lead
         assert lanes is not None
         assert lead is not None
-        pitch: list[str] = []
+        factors = [f"({parenthesised(sizes[-1])} + {2 * lanes}LL)", *map(parenthesised, sizes[:-1])]
+        needed = " * ".join(factors) if len(sizes) > 1 else parenthesised(sizes[0])
+        before, spare = self._room_for(self._padded_cells, f"{needed} + {2 * lanes}LL")
         if len(sizes) > 1:
-            row = self.extents[-1]
-            if row.is_constant:
+            row = self.sizes.extents[-1]
+            if row.is_constant and not before:
                 sizes = [*sizes[:-1], str(((int(row.as_number()) // lanes + 1) | 1) * lanes)]
             else:
-                lines = f"({parenthesised(sizes[-1])} / {lanes} + 1) | 1"
-                pitch = [f"const size_t {self.pitch} = ({lines}) * {lanes};"]
+                padded = f"(({parenthesised(sizes[-1])} / {lanes} + 1) | 1) * {lanes}"
+                if before:
+                    padded = f"{self.pads} ? {padded} : {sizes[-1]}"
+                before = [*before, f"const size_t {self.pitch} = {padded};"]
                 sizes = [*sizes[:-1], self.pitch]
         inner = "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
@@ -167,19 +226,37 @@ class Storage:
         if self.is_on_heap:
             after = f" + {lead} * sizeof({element})" if lead else ""
             return [
-                *pitch,
-                f"char *{self.block} = malloc({whole} + {_LINE - 1}{after});",
+                *before,
+                f"char *{self.block} = malloc({whole} + {spare(f'{_LINE - 1}{after}')});",
                 f"if (!{self.block})",
                 "  abort();",
-                f"{element} {target} = (void *)({self.block} + {skipped}{after});",
+                f"{element} {target} = (void *)({self.block} + {spare(f'{skipped}{after}')});",
             ]
         count = f"{whole} / sizeof({element})" if inner else sizes[0]
-        first = f"{self.block} + {skipped} / sizeof({element})" + (f" + {lead}" if lead else "")
+        skip = spare(f"{skipped} / sizeof({element})" + (f" + {lead}" if lead else ""))
+        first = f"{self.block} + {skip}"
         return [
-            *pitch,
-            f"{element} {self.block}[{count} + {lanes - 1 + lead}];",
+            *before,
+            f"{element} {self.block}[{count} + {spare(str(lanes - 1 + lead))}];",
             f"{element} {target} = {f'(void *)({first})' if inner else first};",
         ]
+
+    def cells_at(self, values: Mapping[str, int]) -> int:
+        """How many elements it takes at some sizes, with all that is in front of it and between its rows."""
+        extents = [extent.at(values) for extent in self.sizes.extents]
+        limit = self.sizes.limit
+        lanes = self._in_a_line or 0
+
+        def has_room(cells: Formula) -> bool:
+            return limit is None or cells.at(values) <= limit.at(values)
+
+        if self._lead is not None and has_room(self._padded_cells):
+            if len(extents) > 1:
+                extents[-1] = ((extents[-1] // lanes + 1) | 1) * lanes
+            return math.prod(extents) + self._lead + lanes - 1
+        if self.lanes is not None and has_room(Formula.product(self.sizes.extents) + lanes):
+            return extents[0] + lanes - 1
+        return math.prod(extents)
 
     def release(self) -> list[str]:
         """The lines that end it."""
@@ -200,9 +277,11 @@ class Storage:
         trees: Sequence[Expression],
         inner: InnerLoop | None = None,
         values: Sequence[Formula | None] = (),
+        *,
+        may_move: bool = False,
     ) -> str:
         """An element, given the texts of the original subscripts; in an innermost loop also as formulas."""
-        return self.element_at(self.factors(subscripts, trees), inner, values)
+        return self.element_at(self.factors(subscripts, trees), inner, values, may_move=may_move)
 
     @staticmethod
     def factors(subscripts: Sequence[str], trees: Sequence[Expression]) -> list[str]:
@@ -213,19 +292,33 @@ class Storage:
         ]
 
     def element_at(
-        self, factors: Sequence[str], inner: InnerLoop | None, values: Sequence[Formula | None]
+        self,
+        factors: Sequence[str],
+        inner: InnerLoop | None,
+        values: Sequence[Formula | None],
+        *,
+        may_move: bool,
     ) -> str:
-        """An element, given its coordinates as texts of factors, those of the tile first."""
+        """An element, given its coordinates as texts of factors, those of the tile first.
+
+        may_move  the texts hold nothing but parameters and iterators of the new loops
+        """
         if inner is None:
             return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
         return self.indexed(
             [
                 inner.coordinate(
-                    replace(row, modulus=extent), factors, values, self.name, self.parameter, self.lanes
+                    replace(row, modulus=modulus),
+                    factors,
+                    values,
+                    self.name,
+                    self.parameter,
+                    self.lanes,
+                    may_move=may_move,
                 )
                 if isinstance(row, Row)
                 else row.text(factors, self.parameter)
-                for row, extent in zip(self.layout.rows, self.extents, strict=True)
+                for row, modulus in zip(self.layout.rows, self.sizes.moduli, strict=True)
             ]
         )
 
@@ -242,19 +335,21 @@ class Storage:
         known  the formula in the iterators of loops, if it is one there
         """
         rows: list[str] = []
-        for row, extent in zip(self.layout.rows, self.extents, strict=True):
+        for row, modulus in zip(self.layout.rows, self.sizes.moduli, strict=True):
             if not isinstance(row, Row):
                 rows.append(row.text([parenthesised(text(entry)) for entry in cell], self.parameter))
                 continue
             value = row.offset
             for coefficient, entry in zip(row.coefficients, cell, strict=True):
                 value += coefficient * entry
-            whole = Row((Formula.constant(1),), Formula.constant(0), extent, row.wrap)
+            whole = Row((Formula.constant(1),), Formula.constant(0), modulus, row.wrap)
             factors = [parenthesised(text(value))]
             rows.append(
                 whole.text(factors, self.parameter)
                 if inner is None
-                else inner.coordinate(whole, factors, [known(value)], self.name, self.parameter, self.lanes)
+                else inner.coordinate(
+                    whole, factors, [known(value)], self.name, self.parameter, self.lanes, may_move=True
+                )
             )
         return self.indexed(rows)
 
@@ -266,30 +361,20 @@ class Storage:
 
     def _flattened(self, rows: Sequence[str]) -> str:
         text = rows[0]
-        for row, extent in zip(rows[1:], self.extents[1:], strict=True):
+        for row, extent in zip(rows[1:], self.sizes.extents[1:], strict=True):
             size = parenthesised(formula_text(extent, self.parameter))
             text = f"(long long){parenthesised(text)} * {size} + {row}"
         return text
 
 
-def positive_extents(layout: Layout, context: isl.Set) -> tuple[Formula, ...]:
-    """The moduli, raised to 1 where sizes exist at which nothing is stored."""
-    extents: list[Formula] = []
-    for row in layout.rows:
-        modulus = row.modulus
-        if modulus.is_affine:
-            too_small = to_pw_aff(modulus).lt_set(to_pw_aff(Formula.constant(1)))
-            if not context.intersect(too_small.params()).is_empty():
-                modulus = Formula.extreme("max", [modulus, Formula.constant(1)])
-        elif not modulus.is_constant:
-            modulus = Formula.extreme("max", [modulus, Formula.constant(1)])
-        extents.append(modulus)
-    return tuple(extents)
-
-
 def plain_type(element: CType) -> str:
     """The type without const, so that the copy can be written."""
     return " ".join(word for word in element.spelling.split() if word != "const")
+
+
+def written_type(variable: Variable) -> str:
+    """The type of its elements as the source spells it, without const."""
+    return variable.written or plain_type(variable.element)
 
 
 def parameter_text(parameters: Mapping[str, Variable]) -> NameText:

@@ -19,13 +19,14 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.address import Layout, Row, lay_out, lay_out_table, lowest, values_equal
+from arrayfold.codegen.address import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
 from arrayfold.codegen.loops import Style
-from arrayfold.codegen.names import Names, names_in
+from arrayfold.codegen.names import Names, variables_in
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
-from arrayfold.codegen.storage import Share, Storage, parameter_text, positive_extents
+from arrayfold.codegen.sizes import Sizes, plain_sizes, sizes_within
+from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import is_own, unused_variables
 from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.footprint import Block
@@ -54,6 +55,7 @@ class FoldedRegion:
     blocks memory that arrays share
     is_off_stack  arrays are allocated even if they take the place of arrays on the stack
     is_padded     rows may be longer, so that loops begin to write with a line of the cache
+    unfolded      arrays that keep their declarations, because their folds may take more memory at some sizes
     """
 
     program: Program
@@ -63,6 +65,7 @@ class FoldedRegion:
     blocks: tuple[Block, ...] = ()
     is_off_stack: bool = False
     is_padded: bool = False
+    unfolded: tuple[str, ...] = ()
 
 
 def write_c(regions: Sequence[FoldedRegion]) -> bytes:
@@ -95,7 +98,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     has_jumps = any(
         isinstance(node, OtherStatement) and node.what in ("goto", "switch") for node in walk(function.body)
     )
-    may_allocate = not names_in(function).keys() & {"malloc", "free", "abort"}
+    may_allocate = _means_the_library(source, "malloc", "free", "abort")
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     for fold in region.folds:
@@ -107,14 +110,14 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 source.text.place(variable.span.start),
                 "It cannot live elsewhere; leave it out of the temporaries.",
             )
-        cells = program.accesses(writes=True, array=name).union(program.accesses(writes=False, array=name))
-        accessed = cells.range().extract_set(program.array(name).cells.get_space())
         buffer = program.buffers.get(name)
         if isinstance(fold.mapping, TableMapping):
             layout = lay_out_table(fold.mapping, names.fresh(f"{variable.name}_at"))
+            sizes = Sizes(layout, (fold.mapping.size,), (fold.mapping.size,))
         else:
-            layout = lay_out(fold.mapping, accessed.intersect_params(program.context), program.context)
-        extents = positive_extents(layout, program.context)
+            is_placed = name in blocks
+            sizes = None if is_placed else sizes_within(program, fold.mapping)
+            sizes = sizes or plain_sizes(program, fold.mapping)
         if name in program.origins or buffer is not None or _is_of_several(source, variable):
             new_name = names.fresh(name)
         elif is_own(source, variable):
@@ -127,9 +130,9 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             Storage(
                 variable,
                 new_name,
-                layout,
+                sizes,
                 comment,
-                extents,
+                program.context,
                 parameter_text(source.parameters),
                 has_jumps,
                 may_allocate,
@@ -141,11 +144,21 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 and is_own(source, variable)
                 and not (has_jumps or name in program.origins or buffer is not None)
                 and variable.is_array,
-                first=_first_written(program, name, layout) if region.is_padded else None,
+                first=_first_written(program, name, sizes.layout) if region.is_padded else None,
                 pitch=names.shared(f"{new_name}_row"),
+                pads=names.shared(f"{new_name}_pads"),
+                size_names=tuple(
+                    names.shared(f"{new_name}_size{k or ''}") for k in range(len(sizes.extents))
+                ),
             )
         )
     return storages
+
+
+def _means_the_library(source: CSource, *names: str) -> bool:
+    """Whether names are functions of the C library where the region stands."""
+    others = {variable.name for variable in variables_in(source.region.function)} | source.text.macros
+    return not others & set(names)
 
 
 def _first_written(program: Program, name: str, layout: Layout) -> int | None:
@@ -290,7 +303,7 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
     sizes = _only_sizes(region)
     if not sizes:
         return []
-    if "abort" in names_in(source.region.function):
+    if not _means_the_library(source, "abort"):
         raise InputError(
             f"abort is no function in {source.region.function.name}, which needs it to refuse other sizes",
             source.text.place(source.region.before),

@@ -55,7 +55,7 @@ def read_c(
     origin  where the text of a byte comes from, if the C was made from another language
     """
     unit = parse_c(file, data, arguments)
-    text = CText(file, data, tuple(arguments), unit.macros, origin)
+    text = CText(file, data, tuple(arguments), unit.macros, origin, unit.names)
     pragmas = active_pragmas(text, unit)
     programs: list[Program] = []
     pure = find_pure(text, unit, pragmas)
@@ -167,7 +167,11 @@ class _RegionReader:
         )
         extents = {array: read_extents(array, self._affine, changed) for array in arrays}
         maps = [[self._relation(item.name, effect, extents) for effect in item.effects] for item in found]
-        context = self._context(found, extents)
+        context, legal = self._context(found, extents)
+        if not context.is_subset(legal):
+            # At other sizes the program may do anything, also nothing.
+            found = [replace(item, may=item.may.intersect_params(legal).coalesce()) for item in found]
+            maps = [[one.intersect_params(legal).coalesce() for one in relations] for relations in maps]
         statements = tuple(
             self._statement(item, relations, context) for item, relations in zip(found, maps, strict=True)
         )
@@ -203,6 +207,12 @@ class _RegionReader:
             may_alias=possible_alias(arrays, frozenset(self._assigned(found))),
             has_tasks=needs_tasks(self._directives),
             of_threads=self._of_threads,
+            declared={
+                self._names[array]: extent_box(self._names[array], extents[array])
+                for array in arrays
+                if array.is_array and all(extent is not None for extent in extents[array])
+            },
+            legal=legal,
         )
         program = Program(
             name=self._region.name,
@@ -358,8 +368,11 @@ class _RegionReader:
 
     def _context(
         self, found: Sequence[Found], extents: Mapping[Variable, Sequence[isl.PwAff | None]]
-    ) -> isl.Set:
-        """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
+    ) -> tuple[isl.Set, isl.Set]:
+        """What C guarantees of the parameters: sizes are positive and no access leaves its array.
+
+        In simple terms, and as it is.
+        """
         context = self._affine.assumed
         for name, variable in self._affine.parameters.items():
             context = context.align_params(isl.Set(f"[{name}] -> {{ : }}").get_space())
@@ -369,28 +382,35 @@ class _RegionReader:
             for extent in extents[array]:
                 if extent is not None:
                     context = context.intersect(extent.pos_set().params())
+        legal = context
         for item in found:
             for effect in item.effects:
-                context = self._inside_bounds(item, effect, extents[effect.variable], context)
-        return context.coalesce()
+                context, legal = self._inside_bounds(item, effect, extents[effect.variable], context, legal)
+        return context.coalesce(), legal.coalesce()
 
     def _inside_bounds(
-        self, item: Found, effect: Effect, extents: Sequence[isl.PwAff | None], context: isl.Set
-    ) -> isl.Set:
+        self,
+        item: Found,
+        effect: Effect,
+        extents: Sequence[isl.PwAff | None],
+        context: isl.Set,
+        legal: isl.Set,
+    ) -> tuple[isl.Set, isl.Set]:
         array = effect.variable
         if effect.subscripts is None or not array.is_array:
-            return context
-        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in enumerate(extents)]
+            return context, legal
         relation = self._relation(item.name, effect, {array: extents}).intersect_domain(
             effect.scope.must.set_tuple_name(item.name)
         )
+        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in enumerate(extents)]
         outside = relation.range().subtract(extent_box(self._names[array], enforced)).params()
+        legal = legal.subtract(outside)
         if outside.intersect(context).is_empty():
-            return context
+            return context, legal
         narrowed = context.subtract(outside).coalesce()
         if narrowed.is_empty():
             raise self._text.error(f"this access is outside {array.name}, whatever the sizes", effect.offset)
-        return narrowed if narrowed.n_basic_set() <= context.n_basic_set() else context
+        return (narrowed if narrowed.n_basic_set() <= context.n_basic_set() else context), legal
 
 
 def _optional(statements: Iterable[Statement], source: CSource, context: isl.Set) -> isl.UnionSet | None:

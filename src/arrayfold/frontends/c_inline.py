@@ -60,7 +60,7 @@ def globals_in(body: Block) -> tuple[Variable, ...]:
             for node in walk(body)
             if isinstance(node, Reference)
             and node.variable.storage in ("global", "static")
-            and (node.variable.is_pointer or "const" not in node.variable.element.spelling.split())
+            and (node.variable.is_pointer or "const" not in node.variable.element.canonical.split())
         )
     )
 

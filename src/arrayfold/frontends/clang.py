@@ -44,6 +44,7 @@ from arrayfold.frontends.libclang import (
     cindex,
     evaluate,
     file_location,
+    identifiers_in_header,
     library,
     raise_errors,
     skipped_parts,
@@ -56,6 +57,9 @@ _BINARY = (
 )
 _UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__"]
 _TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
+# Words of a declaration, and what follows them.
+_SPECIFIERS = re.compile(r"((?:[A-Za-z_]\w*\s*)+)(\W|\Z)")
+_QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "static"])
 _SUFFIXES = {
     "unsigned int": "u",
     "long": "L",
@@ -84,12 +88,14 @@ class Unit:
     """A C file: its functions with bodies, parts that the preprocessor left out, all macros and functions.
 
     declared  names of functions, with bodies or without
+    names     every identifier of the file after preprocessing, and every one that stands in an included file
     """
 
     functions: tuple[FunctionTree, ...]
     skipped: tuple[Span, ...]
     macros: frozenset[str]
     declared: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
 
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
@@ -114,6 +120,11 @@ class _Converter:
             and cursor.location.file is not None
             and cursor.location.file.name == file
         }
+        self._macros = {
+            cursor.spelling: cursor
+            for cursor in unit.cursor.get_children()
+            if cursor.kind.name == "MACRO_DEFINITION"
+        }
         self._variables: dict[Any, Variable] = {}
         self._functions: dict[Any, Function] = {}
 
@@ -126,22 +137,16 @@ class _Converter:
             and cursor.location.file is not None
             and cursor.location.file.name == self._file
         ]
-        macros = (
-            cursor.spelling
-            for cursor in self._unit.cursor.get_children()
-            if cursor.kind.name == "MACRO_DEFINITION"
-        )
-        declared = (
-            cursor.spelling
-            for cursor in self._unit.cursor.get_children()
-            if cursor.kind.name == "FUNCTION_DECL"
-        )
-        return Unit(
-            tuple(functions),
-            skipped_parts(self._unit, self._file),
-            frozenset(macros),
-            frozenset(declared),
-        )
+        outside = list(self._unit.cursor.get_children())
+        macros = frozenset(self._macros)
+        declared = frozenset(cursor.spelling for cursor in outside if cursor.kind.name == "FUNCTION_DECL")
+        names = {name for cursor in outside for name in _declared_names(cursor)}
+        names |= {variable.name for variable in self._variables.values()}
+        names |= {function.name for function in self._functions.values()}
+        for name in {str(include.include.name) for include in self._unit.get_includes()}:
+            names |= identifiers_in_header(name)
+        skipped = skipped_parts(self._unit, self._file)
+        return Unit(tuple(functions), skipped, macros, declared, macros | names)
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
         body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
@@ -203,7 +208,32 @@ class _Converter:
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
             file_location(cursor.location)[1],
+            self._written_type(cursor, element),
         )
+
+    def _written_type(self, cursor: Any, element: CType) -> str | None:
+        """How a declaration spells the type of elements with macros, if that is all that they stand for."""
+        span = self._span(cursor)
+        match = _SPECIFIERS.match(self._text, span.start) if span.start >= 0 else None
+        if match is None:
+            return None
+        words = match.group(1).split()
+        following = match.group(2)
+        if following != "*" and (following != "(" or words[-1] in self._macros):
+            words.pop()
+        words = [word for word in words if word not in _QUALIFIERS]
+        if not set(words) & self._macros.keys():
+            return None
+        meant = [word for name in words for word in self._expanded(name) if word not in _QUALIFIERS]
+        same = [word for word in element.spelling.split() if word not in _QUALIFIERS]
+        return " ".join(words) if meant == same else None
+
+    def _expanded(self, word: str, depth: int = 8) -> list[str]:
+        """The tokens that a macro without arguments stands for; the word itself if it is none."""
+        if word not in self._macros or not depth:
+            return [word]
+        _, *body = (token.spelling for token in self._macros[word].get_tokens())
+        return [part for token in body for part in self._expanded(token, depth - 1)]
 
     def _extents(
         self, kind: Any, written: list[Expression]
@@ -212,6 +242,7 @@ class _Converter:
         extents: list[int | Expression | None] = []
         is_pointer = False
         while True:
+            spelled = kind
             kind = kind.get_canonical() if kind.kind.name in ("ELABORATED", "TYPEDEF") else kind
             name = kind.kind.name
             if name == "POINTER" and kind.get_pointee().get_canonical().kind.name != "FUNCTIONPROTO":
@@ -230,7 +261,7 @@ class _Converter:
                 extents.append(None)
                 kind = kind.element_type
             else:
-                return tuple(extents), _ctype(kind), is_pointer
+                return tuple(extents), _ctype(spelled), is_pointer
 
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
@@ -370,6 +401,13 @@ def _declared_purity(declared: Any) -> Literal["const", "pure"] | None:
     return "pure" if "PURE_ATTR" in kinds else None
 
 
+def _declared_names(cursor: Any) -> list[str]:
+    """The names that a declaration at the top of a file makes known."""
+    if cursor.kind.name == "ENUM_DECL":
+        return [child.spelling for child in cursor.get_children()]
+    return [cursor.spelling]
+
+
 def _ctype(kind: Any) -> CType:
     canonical = kind.get_canonical()
     name = canonical.kind.name
@@ -384,7 +422,7 @@ def _ctype(kind: Any) -> CType:
         "POINTER": "pointer",
     }
     bits = 8 * max(0, canonical.get_size()) if classes.get(name) in ("signed", "unsigned", "floating") else 0
-    return CType(kind.spelling, classes.get(name, "other"), bits)
+    return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling)
 
 
 def _storage(cursor: Any) -> Storage:

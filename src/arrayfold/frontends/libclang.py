@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from clang import cindex as untyped_cindex
 
+from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Span
 from arrayfold.errors import InputError, Place
@@ -84,6 +86,17 @@ def library() -> Any:
         getattr(library, name).argtypes = [_EvalResult]
         getattr(library, name).restype = result
     return library
+
+
+@cache
+def identifiers_in_header(name: str) -> frozenset[str]:
+    """Every identifier in an included file, those in the bodies of macros among them."""
+    provided = dict(provided_headers())
+    try:
+        text = provided[name] if name in provided else Path(name).read_text("latin-1")
+    except OSError:
+        return frozenset()
+    return frozenset(identifiers(text))
 
 
 def file_location(location: Any) -> tuple[str | None, int]:

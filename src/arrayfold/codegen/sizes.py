@@ -1,0 +1,183 @@
+"""How much memory a folded array gets in C: at no size more than it was declared with.
+
+A modulus may exceed the cells that there are: at small sizes, or because it has slack. Then no address wraps,
+and the array needs no more than what it had. Each dimension of the declaration is counted for one row, and a
+row gets its modulus or the product of its dimensions, whichever is less.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from arrayfold.codegen.address import Layout, Row, is_never_negative, lay_out, row_values
+from arrayfold.footprint import is_at_most
+from arrayfold.formula import Extreme, Formula
+from arrayfold.formula_isl import extents, fit, to_pw_aff
+from arrayfold.mapping import Mapping
+from arrayfold.program import Program
+
+_ONE = Formula.constant(1)
+_MOST_ASSIGNMENTS = 256
+_LINE = 64
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The rows of a folded array as they are written.
+
+    moduli   of the rows, at least 1 at all sizes
+    extents  cells of each dimension in C, at least 1 and at most the modulus
+    limit    cells that the array was declared with; None if that is unknown
+    """
+
+    layout: Layout
+    moduli: tuple[Formula, ...]
+    extents: tuple[Formula, ...]
+    limit: Formula | None = None
+
+
+def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
+    """As many cells as the moduli say."""
+    cells = accessed_cells(program, mapping.array)
+    layout = lay_out(mapping, cells, program.context)
+    moduli = tuple(_at_least_one(row.modulus, program.context) for row in layout.rows)
+    return Sizes(layout, moduli, moduli)
+
+
+def sizes_within(program: Program, mapping: Mapping) -> Sizes | None:
+    """Sizes of a folded array that never take more than what it was; None if there are none to be shown.
+
+    Only arrays that take the place of one that is declared are compared with it. A constant number of cells
+    that a line of the cache holds is not: the alignment of the stack alone may take as much.
+    """
+    context = program.context
+    plain = plain_sizes(program, mapping)
+    layout, moduli = plain.layout, plain.moduli
+    box = _declared(program, mapping.array)
+    if box is None:
+        return plain
+    ends = (box.dim_max(k).add_constant_val(isl.Val(1)) for k in range(box.dim(isl.dim_type.set)))
+    declared = [fit(end, context, "min") for end in ends]
+    limit = Formula.product(declared)
+    size = Formula.product(moduli)
+    is_tiny = size.is_constant and size.as_number() * _bytes(program, mapping.array) <= _LINE
+    if is_tiny or is_at_most(size, limit, context):
+        return Sizes(layout, moduli, moduli, limit)
+    rows = [row for row in layout.rows if isinstance(row, Row)]
+    cells = _legal_cells(program, mapping.array).intersect(box)
+    reaches = [_reach(row, cells, context) for row in rows]
+    for caps in _caps(rows, declared):
+        fitted = [
+            _fitted(row, modulus, reach, cap, cells.params(), context)
+            for row, modulus, reach, cap in zip(rows, moduli, reaches, caps, strict=True)
+        ]
+        known = [one for one in fitted if one is not None]
+        if len(known) == len(rows):
+            layout = replace(layout, rows=tuple(row for row, _ in known))
+            return Sizes(layout, moduli, tuple(extent for _, extent in known), limit)
+    return None
+
+
+def accessed_cells(program: Program, name: str) -> isl.Set:
+    """{ A[x] }: the cells of an array that the program accesses."""
+    cells = program.accesses(writes=True, array=name).union(program.accesses(writes=False, array=name))
+    return cells.range().extract_set(program.array(name).cells.get_space()).intersect_params(program.context)
+
+
+def _bytes(program: Program, name: str) -> int:
+    """Bytes of an element, as far as they are known."""
+    bits = 0 if program.source is None else program.source.variables[name].element.bits
+    return bits // 8 if bits else _LINE
+
+
+def _legal_cells(program: Program, name: str) -> isl.Set:
+    """{ A[x] }: the same at sizes at which the program may run."""
+    legal = None if program.source is None else program.source.legal
+    cells = accessed_cells(program, name)
+    return cells if legal is None else cells.intersect_params(legal)
+
+
+def _declared(program: Program, name: str) -> isl.Set | None:
+    """{ A[x] }: the cells that an array is declared with; None where the text does not say that."""
+    if program.source is None or name in program.origins or name in program.buffers:
+        return None
+    box = program.source.declared.get(name)
+    return None if box is None else box.align_params(program.context.get_space())
+
+
+def _at_least_one(size: Formula, context: isl.Set) -> Formula:
+    return size if _is_positive(size, context) else Formula.extreme("max", [size, _ONE])
+
+
+def _is_positive(size: Formula, context: isl.Set) -> bool:
+    terms = [monomial for monomial, coefficient in size.terms if coefficient == 1]
+    match terms if len(terms) == len(size.terms) else ():
+        case [((Extreme(kind, arguments), 1),)]:
+            return (all if kind == "min" else any)(_is_positive(one, context) for one in arguments)
+        case _:
+            return is_at_most(_ONE, size, context)
+
+
+def _caps(rows: Sequence[Row], declared: Sequence[Formula]) -> Iterator[list[Formula]]:
+    """Products of declared extents for the rows, where each dimension counts for one row that uses it."""
+    users = [
+        [k for k, row in enumerate(rows) if row.coefficients[d] != Formula.constant(0)]
+        for d in range(len(declared))
+    ]
+    if not rows or math.prod(len(who) or 1 for who in users) > _MOST_ASSIGNMENTS:
+        return
+    for chosen in itertools.product(*(who or [len(rows) - 1] for who in users)):
+        yield [
+            Formula.product(extent for extent, who in zip(declared, chosen, strict=True) if who == k)
+            for k in range(len(rows))
+        ]
+
+
+def _fitted(
+    row: Row,
+    modulus: Formula,
+    reach: tuple[Row, Formula] | None,
+    cap: Formula,
+    where: isl.Set,
+    context: isl.Set,
+) -> tuple[Row, Formula] | None:
+    """The row and its extent if that is at most the cap.
+
+    where  { : }  the sizes at which the array is accessed
+    """
+    if is_at_most(modulus, cap, context):
+        return row, modulus
+    if reach is None or not is_at_most(reach[1], cap, where):
+        return None
+    return reach[0], _at_least_one(Formula.extreme("min", [modulus, cap]), context)
+
+
+def _reach(row: Row, cells: isl.Set, context: isl.Set) -> tuple[Row, Formula] | None:
+    """The row moved so that it is never negative, and what is above all its values before the modulo."""
+    if all(entry.is_constant for entry in row.coefficients) and row.offset.is_affine:
+        image = cells.apply(isl.Map.from_pw_aff(row_values(row, cells.get_space())))
+        low = Formula.constant(0) if row.wrap == "none" else extents(image, context)[0][0]
+        if not low.is_affine or image.is_empty():
+            return None
+        above = image.dim_max(0).sub(to_pw_aff(low))
+        return _moved(row, low), fit(above.add_constant_val(isl.Val(1)), context, "max")
+    if row.wrap == "none":
+        return None
+    low, high = row.offset, row.offset
+    for coefficient, (start, length) in zip(row.coefficients, extents(cells, context), strict=True):
+        ends = coefficient * start, coefficient * (start + length - 1)
+        if is_never_negative(-coefficient, context):
+            ends = ends[1], ends[0]
+        elif not is_never_negative(coefficient, context):
+            return None
+        low, high = low + ends[0], high + ends[1]
+    return _moved(row, low), high - low + 1
+
+
+def _moved(row: Row, low: Formula) -> Row:
+    return row if row.wrap == "none" else replace(row, offset=row.offset - low, wrap="nonnegative")
