@@ -18,8 +18,9 @@ import islpy as isl
 from arrayfold._isl import integer
 from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
 from arrayfold.errors import InputError
-from arrayfold.formula import Extreme, Formula
+from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents, to_pw_aff
+from arrayfold.formula_signs import is_at_least
 from arrayfold.mapping import Mapping, TableMapping
 
 Wrap: TypeAlias = Literal["none", "nonnegative", "any"]
@@ -219,32 +220,6 @@ def _is_nonnegative(row: Row, cells: isl.Set) -> bool:
         if coefficient == Formula.constant(0):
             continue
         negative = cells.upper_bound_val(isl.dim_type.set, k, isl.Val(-1))
-        if not negative.is_empty() or not is_never_negative(coefficient, sizes):
+        if not negative.is_empty() or not is_at_least(coefficient, 0, sizes):
             return False
-    return is_never_negative(row.offset, sizes)
-
-
-def is_never_negative(formula: Formula, sizes: isl.Set) -> bool:
-    """Whether a formula of parameters is at least zero at all sizes { : }; what is not seen to be is not."""
-    formula = _without_maxima(formula)
-    if formula.is_affine and formula.is_polynomial:
-        return bool(sizes.intersect(to_pw_aff(formula).lt_set(to_pw_aff(Formula.constant(0)))).is_empty())
-    return all(
-        coefficient >= 0
-        and all(
-            isinstance(atom, str) and is_never_negative(Formula.name(atom), sizes) for atom, _ in monomial
-        )
-        for monomial, coefficient in formula.terms
-    )
-
-
-def _without_maxima(formula: Formula) -> Formula:
-    """A formula that is never larger: one of the arguments instead of the largest one."""
-    total = Formula.constant(0)
-    for monomial, coefficient in formula.terms:
-        match monomial:
-            case ((Extreme("max", arguments), 1),) if coefficient > 0:
-                total += next((one for one in arguments if not one.is_constant), arguments[0]) * coefficient
-            case _:
-                total += Formula(((monomial, coefficient),))
-    return total
+    return is_at_least(row.offset, 0, sizes)

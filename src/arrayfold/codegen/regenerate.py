@@ -10,7 +10,6 @@ import islpy as isl
 from arrayfold.c.calls import only_computes
 from arrayfold.c.source import CSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, For, Reference, Variable, walk
-from arrayfold.codegen.address import is_never_negative
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.formulas import formula_text
 from arrayfold.codegen.independence import Independence
@@ -22,6 +21,7 @@ from arrayfold.codegen.storage import Storage, parameter_text, written_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
+from arrayfold.formula_signs import is_at_least
 from arrayfold.guards import check_guards, with_guard_reads
 from arrayfold.liveness import analyse
 from arrayfold.mapping import FoldMapping
@@ -78,7 +78,7 @@ def generate_region(
         known = Independence(with_guard_reads(program), order.schedule, stored)
 
         def is_positive(formula: Formula) -> bool:
-            return is_never_negative(formula - 1, program.context)
+            return is_at_least(formula, 1, program.context)
 
         loop_style = replace(loop_style, name=names.shared, is_positive=is_positive, strips=known.strip)
     hoisted = _hoisted(source, replaced, names)

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.codegen.address import Layout, Row, is_never_negative, lay_out, row_values
-from arrayfold.footprint import is_at_most
-from arrayfold.formula import Extreme, Formula
+from arrayfold.codegen.address import Layout, Row, lay_out, row_values
+from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents, fit, to_pw_aff
+from arrayfold.formula_signs import is_at_least, is_at_most
 from arrayfold.mapping import Mapping
 from arrayfold.program import Program
 
-_ONE = Formula.constant(1)
+_ZERO, _ONE = Formula.constant(0), Formula.constant(1)
 _MOST_ASSIGNMENTS = 256
 _LINE = 64
 
@@ -111,16 +111,7 @@ def _declared(program: Program, name: str) -> isl.Set | None:
 
 
 def _at_least_one(size: Formula, context: isl.Set) -> Formula:
-    return size if _is_positive(size, context) else Formula.extreme("max", [size, _ONE])
-
-
-def _is_positive(size: Formula, context: isl.Set) -> bool:
-    terms = [monomial for monomial, coefficient in size.terms if coefficient == 1]
-    match terms if len(terms) == len(size.terms) else ():
-        case [((Extreme(kind, arguments), 1),)]:
-            return (all if kind == "min" else any)(_is_positive(one, context) for one in arguments)
-        case _:
-            return is_at_most(_ONE, size, context)
+    return size if is_at_least(size, 1, context) else Formula.extreme("max", [size, _ONE])
 
 
 def _caps(rows: Sequence[Row], declared: Sequence[Formula]) -> Iterator[list[Formula]]:
@@ -171,9 +162,9 @@ def _reach(row: Row, cells: isl.Set, context: isl.Set) -> tuple[Row, Formula] | 
     low, high = row.offset, row.offset
     for coefficient, (start, length) in zip(row.coefficients, extents(cells, context), strict=True):
         ends = coefficient * start, coefficient * (start + length - 1)
-        if is_never_negative(-coefficient, context):
+        if is_at_most(coefficient, _ZERO, context):
             ends = ends[1], ends[0]
-        elif not is_never_negative(coefficient, context):
+        elif not is_at_least(coefficient, 0, context):
             return None
         low, high = low + ends[0], high + ends[1]
     return _moved(row, low), high - low + 1
