@@ -12,9 +12,10 @@ from arrayfold._isl import parameter_names
 from arrayfold.bounds import LowerBound
 from arrayfold.cases import Case
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
+from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
-from arrayfold.codegen.sizes import sizes_within
+from arrayfold.codegen.sizes import is_never_larger
 from arrayfold.compiled import CompiledKernel
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
@@ -171,14 +172,14 @@ class FoldResult:
             slack = 0 if self._blocks else slack
             forms = lower(program, order, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
         grown: set[str] = set()
+        may_choose = not is_off_stack and program.source is not None and can_stand_twice(program.source)
         for array in shrinking:
-            if array.was is None and array.name not in placed:
-                fitting = (one for one in (forms[array.name], Lowered(array.mapping)) if _fits(program, one))
-                form = next(fitting, None)
-                if form is None:
-                    grown.add(array.name)
-                else:
-                    forms[array.name] = form
+            form = forms[array.name]
+            if array.was is not None or array.name in placed or is_never_larger(program, form.mapping):
+                continue
+            forms[array.name] = Lowered(array.mapping)
+            if not (may_choose or is_never_larger(program, array.mapping)):
+                grown.add(array.name)
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
             for array, form in ((array, forms[array.name]) for array in shrinking)
@@ -261,11 +262,6 @@ class FoldResult:
         kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
         nothing = [] if self.arrays else ["There is no temporary array to fold."]
         return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept])
-
-
-def _fits(program: Program, form: Lowered) -> bool:
-    """Whether an array with this mapping is known to take no more memory than before at any size."""
-    return isinstance(form.mapping, TableMapping) or sizes_within(program, form.mapping) is not None
 
 
 _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")

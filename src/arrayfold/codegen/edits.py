@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from arrayfold.c.lexer import blank, subscripts_after
-from arrayfold.c.source import CText
+from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import (
     CStatement,
     Declare,
@@ -44,6 +44,15 @@ def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | Non
             pieces += [text[start : edit.start], edit.text]
             start = edit.end
     return "".join([*pieces, text[start:end]])
+
+
+def region_lines(source: CSource, lines: Iterable[str]) -> str:
+    """Lines with the region's indentation and the file's line ends."""
+    start = source.region.statements[0].span.start if source.region.statements else source.region.start
+    line = source.text.text[source.text.text.rfind("\n", 0, start) + 1 : start]
+    indent = line if not line.strip() else "  "
+    newline = "\r\n" if "\r\n" in source.text.text else "\n"
+    return "".join((text if text.startswith("#") or not text else indent + text) + newline for text in lines)
 
 
 class NotInText(Exception):

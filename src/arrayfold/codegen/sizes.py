@@ -18,7 +18,7 @@ from arrayfold.codegen.address import Layout, Row, lay_out, row_values
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents, fit, to_pw_aff
 from arrayfold.formula_signs import is_at_least, is_at_most
-from arrayfold.mapping import Mapping
+from arrayfold.mapping import FoldMapping, Mapping
 from arrayfold.program import Program
 
 _ZERO, _ONE = Formula.constant(0), Formula.constant(1)
@@ -33,12 +33,14 @@ class Sizes:
     moduli   of the rows, at least 1 at all sizes
     extents  cells of each dimension in C, at least 1 and at most the modulus
     limit    cells that the array was declared with; None if that is unknown
+    is_within  it is shown that there are never more
     """
 
     layout: Layout
     moduli: tuple[Formula, ...]
     extents: tuple[Formula, ...]
     limit: Formula | None = None
+    is_within: bool = True
 
 
 def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
@@ -49,8 +51,8 @@ def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
     return Sizes(layout, moduli, moduli)
 
 
-def sizes_within(program: Program, mapping: Mapping) -> Sizes | None:
-    """Sizes of a folded array that never take more than what it was; None if there are none to be shown.
+def find_sizes(program: Program, mapping: Mapping) -> Sizes:
+    """Sizes of a folded array, if possible such that it never takes more than what it was.
 
     Only arrays that take the place of one that is declared are compared with it. A constant number of cells
     that a line of the cache holds is not: the alignment of the stack alone may take as much.
@@ -80,7 +82,12 @@ def sizes_within(program: Program, mapping: Mapping) -> Sizes | None:
         if len(known) == len(rows):
             layout = replace(layout, rows=tuple(row for row, _ in known))
             return Sizes(layout, moduli, tuple(extent for _, extent in known), limit)
-    return None
+    return Sizes(layout, moduli, moduli, limit, is_within=False)
+
+
+def is_never_larger(program: Program, mapping: FoldMapping) -> bool:
+    """Whether an array is shown to take no more cells than before at any size."""
+    return not isinstance(mapping, Mapping) or find_sizes(program, mapping).is_within
 
 
 def accessed_cells(program: Program, name: str) -> isl.Set:

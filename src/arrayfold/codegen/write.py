@@ -20,12 +20,13 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.codegen.address import Layout, Row, lay_out_table, lowest, values_equal
-from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, removal
+from arrayfold.codegen.alternative import fold_where_smaller
+from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, region_lines, removal
 from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, variables_in
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
-from arrayfold.codegen.sizes import Sizes, plain_sizes, sizes_within
+from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import is_own, unused_variables
 from arrayfold.errors import ArrayfoldError, InputError
@@ -78,7 +79,7 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     needs_stdlib: list[CSource] = []
     for region, source in zip(regions, sources, strict=True):
         storages = _storages(region, source, names)
-        edits += _region_edits(region, source, storages, names)
+        edits += fold_where_smaller(source, storages, _region_edits(region, source, storages, names))
         if _only_sizes(region) or any(storage.is_on_heap or storage.is_aligned for storage in storages):
             needs_stdlib.append(source)
     if needs_stdlib:
@@ -115,9 +116,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             layout = lay_out_table(fold.mapping, names.fresh(f"{variable.name}_at"))
             sizes = Sizes(layout, (fold.mapping.size,), (fold.mapping.size,))
         else:
-            is_placed = name in blocks
-            sizes = None if is_placed else sizes_within(program, fold.mapping)
-            sizes = sizes or plain_sizes(program, fold.mapping)
+            sizes = (plain_sizes if name in blocks else find_sizes)(program, fold.mapping)
         if name in program.origins or buffer is not None or _is_of_several(source, variable):
             new_name = names.fresh(name)
         elif is_own(source, variable):
@@ -338,9 +337,9 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
     ]
     after = [line for storage in storages for line in storage.release()]
     return [
-        Edit(source.region.before, source.region.before, _block(source, before)),
+        Edit(source.region.before, source.region.before, region_lines(source, before)),
         *edits,
-        Edit(source.region.after, source.region.after, _block(source, after)),
+        Edit(source.region.after, source.region.after, region_lines(source, after)),
     ]
 
 
@@ -360,15 +359,15 @@ def _new_loops(
     after = [line for storage in shared for line in storage.release()]
     if not new.is_affine:
         # The pragmas around the region say that it is a sequence of affine loops.
-        everything = _block(source, [*before, *new.lines, *after])
+        everything = region_lines(source, [*before, *new.lines, *after])
         return [
             Edit(source.region.before, source.region.after, everything),
             *_removals(source, replaced, inside=False),
         ]
     return [
-        Edit(source.region.before, source.region.before, _block(source, before)),
-        Edit(source.region.start, source.region.end, _block(source, new.lines)),
-        Edit(source.region.after, source.region.after, _block(source, after)),
+        Edit(source.region.before, source.region.before, region_lines(source, before)),
+        Edit(source.region.start, source.region.end, region_lines(source, new.lines)),
+        Edit(source.region.after, source.region.after, region_lines(source, after)),
         *_removals(source, replaced, inside=False),
     ]
 
@@ -379,15 +378,6 @@ def _replaced_variables(
     """The variables that new loops do not use: folded ones, and those whose values all are elsewhere."""
     folded = [storage.variable for mapping, storage in stored if mapping.array not in program.origins]
     return [*dict.fromkeys([*folded, *sorted(source.replaced.values(), key=lambda one: one.span.start)])]
-
-
-def _block(source: CSource, lines: Iterable[str]) -> str:
-    """Lines with the region's indentation and the file's line ends."""
-    start = source.region.statements[0].span.start if source.region.statements else source.region.start
-    line = source.text.text[source.text.text.rfind("\n", 0, start) + 1 : start]
-    indent = line if not line.strip() else "  "
-    newline = "\r\n" if "\r\n" in source.text.text else "\n"
-    return "".join((text if text.startswith("#") or not text else indent + text) + newline for text in lines)
 
 
 def _removals(source: CSource, replaced: Sequence[Variable], *, inside: bool) -> list[Edit]:

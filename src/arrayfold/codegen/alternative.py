@@ -1,0 +1,69 @@
+"""Two versions of a region: folded where that takes less memory, and as it was written elsewhere.
+
+A mapping that is smaller for all but a few small sizes is worth having, but at those sizes the array must not
+grow. Then the code looks at the sizes and takes the loops as they were, with the array as it was declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arrayfold.c.source import CSource
+from arrayfold.c.tree import Declare, Label, OtherStatement, Reference, walk
+from arrayfold.codegen.edits import Edit, apply_edits, region_lines
+from arrayfold.codegen.formulas import formula_text
+from arrayfold.codegen.storage import Storage, written_type
+from arrayfold.codegen.unused import is_own
+from arrayfold.formula import Formula
+
+
+def can_stand_twice(source: CSource) -> bool:
+    """Whether the text of a region may stand in braces, and a second time after it."""
+    declared = {
+        variable
+        for statement in source.region.statements
+        if isinstance(statement, Declare)
+        for variable in statement.variables
+    }
+    if any(isinstance(node, Label) for node in source.region.nodes()):
+        return False
+    return not any(
+        (isinstance(node, OtherStatement) and node.what in ("goto", "switch"))
+        or (
+            isinstance(node, Reference)
+            and node.variable in declared
+            and not source.region.holds(node.span.start)
+        )
+        for node in walk(source.region.function.body)
+    )
+
+
+def fold_where_smaller(source: CSource, storages: Sequence[Storage], edits: list[Edit]) -> list[Edit]:
+    """The edits of a region, with the text as it was beside them if arrays may be larger at some sizes."""
+    uncertain = [storage for storage in storages if not storage.sizes.is_within]
+    if not uncertain:
+        return edits
+    region, text = source.region, source.text.text
+    conditions = [
+        f"{formula_text(Formula.product(one.sizes.moduli), one.parameter)} <= "
+        f"{formula_text(one.sizes.limit, one.parameter)}"
+        for one in uncertain
+        if one.sizes.limit is not None
+    ]
+    folded = apply_edits(text, edits, region.before, region.after)
+    declarations = [
+        f"{written_type(one.variable)} {text[one.variable.at : one.variable.span.end]};"
+        for one in storages
+        if is_own(source, one.variable) and not region.holds(one.variable.span.start)
+    ]
+    new = "".join(
+        (
+            region_lines(source, [f"if ({' && '.join(conditions)}) {{"]),
+            folded,
+            region_lines(source, ["} else { /* folded it would take more memory here */", *declarations]),
+            text[region.start : region.end],
+            region_lines(source, ["}"]),
+        )
+    )
+    outside = [edit for edit in edits if edit.end < region.before or edit.start > region.after]
+    return [Edit(region.before, region.after, new), *outside]
