@@ -19,6 +19,7 @@ FLOW = [
     "formula_signs",
     "c",
     "signature",
+    "assumptions",
     "program",
     "task_order",
     "tile_order",

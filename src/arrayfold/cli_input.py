@@ -48,7 +48,8 @@ class Input:
         """The one problem of the file, or the one that --region names."""
         from arrayfold.frontends import read
 
-        return self._prepared(read(self.file, region=self.region, arguments=self.arguments), budget)
+        problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
+        return self._prepared(problem, budget)
 
     def of_any_order(
         self,
@@ -74,9 +75,9 @@ class Input:
         from arrayfold.frontends import read, read_all
 
         if self.region is not None:
-            problem = read(self.file, region=self.region, arguments=self.arguments)
+            problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
             return [self._prepared(problem, budget, reallocated)]
-        problems = read_all(self.file, arguments=self.arguments)
+        problems = read_all(self.file, arguments=self.arguments, context=self.context)
         if len(problems) > 1 and (self.temporary or self.live_out or self.schedule):
             names = ", ".join(problem.name for problem in problems)
             raise InputError(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from arrayfold._html import html_table
 from arrayfold._isl import parameter_names
+from arrayfold.assumptions import Assumption
 from arrayfold.bounds import LowerBound
 from arrayfold.cases import Case
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
@@ -122,6 +123,11 @@ class FoldResult:
     params: Mapping[str, int]
     live_in: frozenset[str] = frozenset()
     footprint: Footprint | None = None
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is taken for granted of the parameters although neither the file nor the user says so."""
+        return self.problem.assumptions if isinstance(self.problem, Program) else ()
 
     def to_c(
         self,
@@ -253,15 +259,17 @@ class FoldResult:
         return len(self.arrays)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.arrays)) or "nothing to fold"
+        assumed = (f"assumed: {one}" for one in self.assumptions)
+        return "\n".join([*(map(str, self.arrays) if self.arrays else ["nothing to fold"]), *assumed])
 
     def __repr__(self) -> str:
-        return f"<fold of {self.problem.name}: {'; '.join(map(str, self.arrays)) or 'nothing to fold'}>"
+        return f"<fold of {self.problem.name}: {'; '.join(str(self).splitlines())}>"
 
     def _repr_html_(self) -> str:
         kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
         nothing = [] if self.arrays else ["There is no temporary array to fold."]
-        return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept])
+        assumed = [f"Assumed: {one}" for one in self.assumptions]
+        return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept, *assumed])
 
 
 _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")

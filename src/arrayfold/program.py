@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import islpy as isl
 
 from arrayfold._isl import parameter_names
+from arrayfold.assumptions import Assumption, without_implied
 from arrayfold.c.source import CSource
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
@@ -132,6 +133,7 @@ class Program:
     origins         array that the text does not know -> the array whose values it holds
     replaced        array of the text that is gone -> how many cells it had
     signature       how it is called, if it is a Python kernel
+    assumptions     what is taken for granted of the parameters although nobody said so
     """
 
     name: str
@@ -155,6 +157,7 @@ class Program:
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
     replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
     signature: Signature | None = None
+    assumptions: tuple[Assumption, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -194,8 +197,12 @@ class Program:
         return _union_map(self.context, chosen)
 
     def narrowed(self, context: isl.Set) -> Program:
-        """The same program with more known of the parameters."""
-        return replace(self, context=self.context.intersect(context).coalesce())
+        """The same program with more known of the parameters, which may make assumptions needless."""
+        return replace(
+            self,
+            context=self.context.intersect(context).coalesce(),
+            assumptions=without_implied(self.assumptions, context),
+        )
 
     def without_aliases(self) -> Program:
         """The same program, and different names of arrays mean different memory."""

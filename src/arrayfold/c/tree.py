@@ -21,6 +21,7 @@ class CType:
     kind: TypeKind
     bits: int = 0
     canonical: str = ""
+    is_boolean: bool = False
 
     @property
     def is_integer(self) -> bool:

@@ -312,6 +312,11 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
     return [f"if ({' || '.join(f'{text(name)} != {value}' for name, value in sizes.items())})", "  abort();"]
 
 
+def _assumed(program: Program) -> list[str]:
+    """Comments on what is taken for granted of the parameters."""
+    return [f"/* assumed: {one} */".replace("*/", "* /", str(one).count("*/")) for one in program.assumptions]
+
+
 def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     by_variable = {storage.variable: storage for storage in storages}
     replaced = list(by_variable)
@@ -331,6 +336,7 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
         *_removals(source, replaced, inside=True),
     ]
     before = [
+        *_assumed(region.program),
         *unused_variables(source, replaced, []),
         *_size_check(region, source),
         *(line for one in storages for line in one.declaration()),
@@ -351,6 +357,7 @@ def _new_loops(
     new = generate_region(region.program, source, storages, mappings, replaced, names, region.style)
     shared = [storage for storage in storages if not storage.is_private]
     before = [
+        *_assumed(region.program),
         *unused_variables(source, replaced, new.iterators),
         *_size_check(region, source),
         *(line for one in shared for line in one.declaration()),

@@ -24,6 +24,7 @@ from arrayfold.frontends.c_arrays import (
     refuse_unknown_pointers,
     variables_of,
 )
+from arrayfold.frontends.c_assumptions import ContextBuilder
 from arrayfold.frontends.c_calls import CallsOfRegion
 from arrayfold.frontends.c_conditions import with_same_conditions
 from arrayfold.frontends.c_effects import Effect
@@ -39,7 +40,7 @@ from arrayfold.frontends.c_regions import Wish, active_pragmas, find_pure, find_
 from arrayfold.frontends.c_tasks import order_of_tasks
 from arrayfold.frontends.c_walk import Found, Loop, Position, RegionWalk
 from arrayfold.frontends.clang import parse_c
-from arrayfold.frontends.options import apply_options
+from arrayfold.frontends.options import apply_options, read_context
 from arrayfold.guarded_order import with_guarded_order
 from arrayfold.program import Access, Array, Kept, Parallelism, Program, Statement
 
@@ -49,10 +50,12 @@ def read_c(
     data: bytes,
     arguments: Sequence[str] = (),
     origin: Callable[[int], Place | None] | None = None,
+    context: str | None = None,
 ) -> list[Program]:
     """The regions of a C file as programs, in the order of the file.
 
-    origin  where the text of a byte comes from, if the C was made from another language
+    origin   where the text of a byte comes from, if the C was made from another language
+    context  what the user says of the parameters, so that nothing more than needed is assumed of them
     """
     unit = parse_c(file, data, arguments)
     text = CText(file, data, tuple(arguments), unit.macros, origin, unit.names)
@@ -61,10 +64,14 @@ def read_c(
     pure = find_pure(text, unit, pragmas)
     for region in find_regions(text, unit, pragmas):
         directives = read_directives(text, region, pragmas, unit.skipped)
-        reader = _RegionReader(text, region, directives, unit.skipped, pure)
+        wishes = find_wishes(text, region.function, pragmas)
+        said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
+        reader = _RegionReader(text, region, directives, unit.skipped, pure, said)
+        while reader.must_read_again:
+            reader = _RegionReader(text, region, directives, unit.skipped, pure, said, reader.context)
         private = private_names(text, region, pragmas)
         program = reader.program(private, parallel_around(text, region, pragmas))
-        programs.append(_granted(program, text, find_wishes(text, region.function, pragmas)))
+        programs.append(_granted(program, text, wishes))
     return programs
 
 
@@ -89,7 +96,11 @@ def _granted(program: Program, text: CText, wishes: Iterable[Wish]) -> Program:
 
 
 class _RegionReader:
-    """One region: names, parameters, arrays, statements."""
+    """One region: names, parameters, arrays, statements.
+
+    A value that wraps around for some parameter values makes more cases of everything. So the region is read
+    again where it turns out that these values do not occur.
+    """
 
     def __init__(
         self,
@@ -98,6 +109,8 @@ class _RegionReader:
         directives: Sequence[Directive],
         skipped: Sequence[Span],
         pure: frozenset[str] = frozenset(),
+        said: Sequence[str] = (),
+        before: ContextBuilder | None = None,
     ) -> None:
         self._text = text
         self._skipped = skipped
@@ -131,7 +144,8 @@ class _RegionReader:
             | {variable for variable in assigned if variable is not None}
             | self._calls.changed(self._variables)
         )
-        self._affine = AffineReader(text, self._names, self._written, self._iterators)
+        known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
+        self._affine = AffineReader(text, self._names, self._written, self._iterators, known)
         self._directives = directives
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
         self._of_threads = frozenset(
@@ -142,6 +156,24 @@ class _RegionReader:
             for variable in node.variables
         )
         self._walk = RegionWalk(text, region, self._affine, self._is_data, parallel)
+        self._found = self._walk.run(region.statements)
+        self._arrays = self._accessed_arrays()
+        refuse_unknown_pointers(text, region, self._arrays)
+        assigned_anywhere = {assigned_variable(node) for node in walk(region.function.body)}
+        changed = frozenset(one for one in assigned_anywhere if one is not None)
+        self._extents = {array: read_extents(array, self._affine, changed) for array in self._arrays}
+        self._maps = [[self._relation(item.name, effect) for effect in item.effects] for item in self._found]
+        said_of_parameters = isl.Set("{ : }")
+        for part in said:
+            stated = read_context(list(self._affine.parameters), part)
+            said_of_parameters = (
+                said_of_parameters if stated is None else said_of_parameters.intersect(stated)
+            )
+        self.context = ContextBuilder(text, self._affine.parameters, said_of_parameters, before)
+        self._require()
+        is_new = [self.context.meet(need) for need in self._affine.needs]
+        final = self.context.known.intersect(self.context.large)
+        self.must_read_again = any(is_new) or (bool(self._affine.wraps) and not known.is_subset(final))
 
     def _is_data(self, variable: Variable) -> bool:
         """Whether accesses to a variable are part of the model: arrays, and scalars that are no sizes."""
@@ -157,17 +189,9 @@ class _RegionReader:
         private         variables of which each thread has its own
         parallel_start  where a parallel construct around the region begins, if there is one
         """
-        found = self._walk.run(self._region.statements)
-        arrays = self._arrays(found)
-        refuse_unknown_pointers(self._text, self._region, arrays)
-        changed = frozenset(
-            variable
-            for node in walk(self._region.function.body)
-            if (variable := assigned_variable(node)) is not None
-        )
-        extents = {array: read_extents(array, self._affine, changed) for array in arrays}
-        maps = [[self._relation(item.name, effect, extents) for effect in item.effects] for item in found]
-        context, legal = self._context(found, extents)
+        found, arrays, extents, maps = self._found, self._arrays, self._extents, self._maps
+        context = self.context.known
+        legal = self.context.legal
         if not context.is_subset(legal):
             # At other sizes the program may do anything, also nothing.
             found = [replace(item, may=item.may.intersect_params(legal).coalesce()) for item in found]
@@ -228,6 +252,7 @@ class _RegionReader:
             kept={self._names[array]: reason for array, reason in kept.items()},
             source=source,
             optional=_optional(statements, source, context),
+            assumptions=self.context.assumptions(),
         )
         return with_guarded_order(with_same_conditions(program))
 
@@ -259,26 +284,24 @@ class _RegionReader:
             for variable in (*function.parameters, *declared)
         }
 
-    def _arrays(self, found: Sequence[Found]) -> list[Variable]:
-        accessed = {effect.variable for item in found for effect in item.effects}
+    def _accessed_arrays(self) -> list[Variable]:
+        accessed = {effect.variable for item in self._found for effect in item.effects}
         return [variable for variable in self._variables if variable in accessed]
 
     def _assigned(self, found: Sequence[Found]) -> set[Variable]:
         return {effect.variable for item in found for effect in item.effects if effect.is_write}
 
-    def _relation(
-        self, name: str, effect: Effect, extents: Mapping[Variable, Sequence[isl.PwAff | None]]
-    ) -> isl.Map:
+    def _relation(self, name: str, effect: Effect) -> isl.Map:
         """{ S[i] -> A[x] }, on the iterations that may reach it."""
         array = self._names[effect.variable]
         domain = effect.scope.may
         if effect.subscripts is None:
-            cells = extent_box(array, extents[effect.variable])
+            cells = extent_box(array, self._extents[effect.variable])
             relation = isl.Map.from_domain_and_range(domain, cells)
         else:
             relation = isl.Map.from_domain(domain)
             for subscript in effect.subscripts:
-                value = self._affine.value(subscript, effect.scope)
+                value = self._affine.subscript(subscript, effect.scope)
                 relation = relation.flat_range_product(isl.Map.from_pw_aff(value))
         relation = relation.set_tuple_name(isl.dim_type.in_, name)
         return relation.set_tuple_name(isl.dim_type.out, array).coalesce()
@@ -366,51 +389,36 @@ class _RegionReader:
 
     # ------------------------------------------------ the context
 
-    def _context(
-        self, found: Sequence[Found], extents: Mapping[Variable, Sequence[isl.PwAff | None]]
-    ) -> tuple[isl.Set, isl.Set]:
-        """What C guarantees of the parameters: sizes are positive and no access leaves its array.
+    def _require(self) -> None:
+        """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
+        for array, extents in self._extents.items():
+            known = [extent.pos_set().params() for extent in extents if extent is not None]
+            reason = f"{'extent' if len(known) == 1 else 'extents'} of {array.name}"
+            self.context.require(known, reason, array.at)
+        for item, relations in zip(self._found, self._maps, strict=True):
+            for effect, relation in zip(item.effects, relations, strict=True):
+                self._require_inside(item, effect, relation)
 
-        In simple terms, and as it is.
-        """
-        context = self._affine.assumed
-        for name, variable in self._affine.parameters.items():
-            context = context.align_params(isl.Set(f"[{name}] -> {{ : }}").get_space())
-            if variable.type.kind == "unsigned":
-                context = context.intersect(isl.Set(f"[{name}] -> {{ : {name} >= 0 }}"))
-        for array in extents:
-            for extent in extents[array]:
-                if extent is not None:
-                    context = context.intersect(extent.pos_set().params())
-        legal = context
-        for item in found:
-            for effect in item.effects:
-                context, legal = self._inside_bounds(item, effect, extents[effect.variable], context, legal)
-        return context.coalesce(), legal.coalesce()
-
-    def _inside_bounds(
-        self,
-        item: Found,
-        effect: Effect,
-        extents: Sequence[isl.PwAff | None],
-        context: isl.Set,
-        legal: isl.Set,
-    ) -> tuple[isl.Set, isl.Set]:
+    def _require_inside(self, item: Found, effect: Effect, relation: isl.Map) -> None:
         array = effect.variable
         if effect.subscripts is None or not array.is_array:
-            return context, legal
-        relation = self._relation(item.name, effect, {array: extents}).intersect_domain(
-            effect.scope.must.set_tuple_name(item.name)
-        )
-        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in enumerate(extents)]
-        outside = relation.range().subtract(extent_box(self._names[array], enforced)).params()
-        legal = legal.subtract(outside)
-        if outside.intersect(context).is_empty():
-            return context, legal
-        narrowed = context.subtract(outside).coalesce()
-        if narrowed.is_empty():
+            return
+        extents = enumerate(self._extents[array])
+        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in extents]
+        surely = relation.intersect_domain(effect.scope.must.set_tuple_name(item.name))
+        outside = surely.range().subtract(extent_box(self._names[array], enforced)).params()
+        if outside.intersect(self.context.known).is_empty():
+            return
+        if self.context.known.is_subset(outside):
             raise self._text.error(f"this access is outside {array.name}, whatever the sizes", effect.offset)
-        return (narrowed if narrowed.n_basic_set() <= context.n_basic_set() else context), legal
+        self.context.rule_out(outside, f"{self._words(effect)} is inside", effect.offset)
+
+    def _words(self, effect: Effect) -> str:
+        """An access as the text has it."""
+        span = getattr(effect.node, "span", None)
+        if span is None or not span.is_text:
+            return f"an element of {effect.variable.name}"
+        return " ".join(self._text.text[span.start : span.end].split())
 
 
 def _optional(statements: Iterable[Statement], source: CSource, context: isl.Set) -> isl.UnionSet | None:

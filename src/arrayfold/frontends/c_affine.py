@@ -26,9 +26,22 @@ from arrayfold.c.tree import (
     Subscript,
     Unary,
     Variable,
+    bare,
     walk,
 )
 from arrayfold.errors import InputError, NotAffine
+from arrayfold.frontends.c_assumptions import Need
+from arrayfold.frontends.c_integers import (
+    Wrap,
+    as_truth,
+    beyond_ordinary,
+    holds_all_of,
+    is_huge_only,
+    leaving,
+    ordinary_sizes,
+    type_ranges,
+    wrapped,
+)
 
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 _DEEPEST_CALL = 20
@@ -78,7 +91,12 @@ class Truth:
 
 
 class AffineReader:
-    """Reads expressions of a region; collects the parameters and what must be assumed of them."""
+    """Reads expressions of a region as C means them; collects the parameters.
+
+    known  { : }  what is known of the parameters beside their types
+    wraps  the values so far that wrap around
+    needs  what must not happen, because no model can be made of it
+    """
 
     def __init__(
         self,
@@ -86,22 +104,99 @@ class AffineReader:
         names: Mapping[Variable, str],
         written: frozenset[Variable],
         iterators: frozenset[Variable],
+        known: isl.Set | None = None,
     ) -> None:
         self.text = text
         self.names = names
         self.written = written
         self.iterators = iterators
         self.parameters: dict[str, Variable] = {}
-        self.assumed = isl.Set("{ : }")
+        self.known = known if known is not None else isl.Set("{ : }")
+        self.wraps: list[Wrap] = []
+        self.needs: list[Need] = []
+        self._left_out: list[isl.Set] | None = None
+        self._ranges: dict[tuple[tuple[str, ...], tuple[Variable, ...]], isl.Set] = {}
 
     # ------------------------------------------------ values
 
     def value(self, expression: Expression, scope: Scope, depth: int = 0) -> isl.PwAff:
         """{ [i] -> [v] }: the value of an expression; NotAffine with its place if it is not affine."""
         result = self._value(expression, scope, depth)
-        if expression.type.kind == "unsigned" and not isinstance(expression, Parentheses):
-            self._exclude_wrapping(expression, result, scope)
+        match expression:
+            case Cast(type=kind, operand=operand):
+                if kind.is_boolean and not operand.type.is_boolean:
+                    return as_truth(result)
+                if kind.is_integer and not holds_all_of(kind, operand.type):
+                    return self._fitted(expression, result, scope)
+            case Unary(type=kind) | Binary(type=kind) if kind.kind == "unsigned":
+                return self._fitted(expression, result, scope)
+            case _:
+                pass
         return result
+
+    def value_with_wraps(self, expression: Expression, scope: Scope) -> tuple[isl.PwAff, list[Wrap]]:
+        """The value of an expression, and what wraps around on the way to it."""
+        count = len(self.wraps)
+        value = self.value(expression, scope)
+        return value, self.wraps[count:]
+
+    def subscript(self, expression: Expression, scope: Scope) -> isl.PwAff:
+        """The value of a subscript; where it wraps around to what no array has, that must not happen."""
+        value, wraps = self.value_with_wraps(expression, scope)
+        strange = beyond_ordinary(value).union(value.lt_set(_constant(scope, 0))) if wraps else None
+        for wrap in wraps:
+            assert strange is not None
+            is_huge = is_huge_only(wrap.where.params(), self.parameters)
+            usual = wrap.where.intersect_params(ordinary_sizes(self.parameters))
+            if is_huge or not strange.intersect(usual).is_empty():
+                need = Need.of_wrap(self.text, wrap, scope.may.params())
+                self.needs.append(replace(need, may_assume=is_huge or not wrap.is_cut))
+        return value
+
+    def extent(self, expression: Expression, scope: Scope) -> isl.PwAff:
+        """The extent of an array, which must not wrap around."""
+        value, wraps = self.value_with_wraps(expression, scope)
+        self.needs += [Need.of_wrap(self.text, wrap, scope.may.params()) for wrap in wraps]
+        return value
+
+    def within_types(self, scope: Scope) -> isl.Set:
+        """{ [i] }: iterations and parameter values that their types and what is known allow."""
+        key = tuple(self.parameters), scope.iterators
+        if key not in self._ranges:
+            self._ranges[key] = type_ranges(self.parameters, scope.iterators)
+        return self._ranges[key].intersect_params(self.known)
+
+    def _fitted(self, expression: Expression, value: isl.PwAff, scope: Scope) -> isl.PwAff:
+        """A value as the type of an expression keeps it."""
+        below, above = leaving(value, expression.type)
+        possible = self.within_types(scope).intersect(scope.may)
+        is_low, is_high = (not part.intersect(possible).is_empty() for part in (below, above))
+        if not (is_low or is_high):
+            return value
+        # Sizes that their types exclude go on as if nothing wrapped: then large ones are no special case.
+        types = self.within_types(replace(scope, iterators=())).params()
+        parts = ([below] if is_low else []) + ([above.intersect_params(types)] if is_high else [])
+        where = reduce(isl.Set.union, parts)
+        reached = where.intersect(possible)
+        if self._left_out is not None:
+            self._left_out.append(reached)
+            return value
+        span = expression.span
+        text = " ".join(self.text.text[span.start : span.end].split()) if span.is_text else "a value"
+        is_cut = isinstance(expression, Cast) and expression.type.bits < expression.operand.type.bits
+        is_unsigned = expression.type.kind == "unsigned"
+        self.wraps.append(
+            Wrap(
+                span.start,
+                text,
+                expression.type,
+                reached,
+                where.project_out(isl.dim_type.set, 0, len(scope.iterators)).params(),
+                is_cut,
+                is_low and is_unsigned and not is_cut,
+            )
+        )
+        return wrapped(value, expression.type, where, reached)
 
     def constant(self, expression: Expression) -> int | None:
         """The value of an expression without variables; None if it has some."""
@@ -120,11 +215,11 @@ class AffineReader:
             case Parentheses(inner=inner):
                 return self.value(inner, scope, depth)
             case Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
-                value = self.value(operand, scope, depth)
-                self._refuse_narrowing(expression, value)
-                return value
-            case Unary(operator="-" | "+", operand=operand):
+                return self.value(operand, scope, depth)
+            case Unary(operator="-" | "+" | "~", operand=operand):
                 inner = self.value(operand, scope, depth)
+                if expression.operator == "~":
+                    return inner.neg().add_constant_val(isl.Val(-1))
                 return inner.neg() if expression.operator == "-" else inner
             case Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
                 left = self.value(expression.left, scope, depth)
@@ -140,7 +235,7 @@ class AffineReader:
             case Call(function=function, arguments=arguments) if function.returned and depth < _DEEPEST_CALL:
                 if len(arguments) == len(function.parameters):
                     bound = {
-                        parameter: self.value(argument, scope, depth)
+                        parameter: self._argument(argument, parameter, scope, depth)
                         for parameter, argument in zip(function.parameters, arguments, strict=True)
                     }
                     inside = replace(scope, values={**scope.values, **bound})
@@ -152,6 +247,15 @@ class AffineReader:
             case _:
                 pass
         raise self._not_affine(expression)
+
+    def _argument(self, argument: Expression, parameter: Variable, scope: Scope, depth: int) -> isl.PwAff:
+        """What a function finds in a parameter: the argument, converted to its type."""
+        kind = parameter.type
+        if not kind.is_integer or not argument.type.is_integer:
+            raise self._not_affine(argument)
+        if (kind.kind, kind.bits) == (argument.type.kind, argument.type.bits):
+            return self.value(argument, scope, depth)
+        return self.value(Cast(argument.span, kind, argument, is_implied=True), scope, depth)
 
     def _variable(self, expression: Expression, variable: Variable, scope: Scope) -> isl.PwAff:
         if variable in scope.iterators:
@@ -213,7 +317,7 @@ class AffineReader:
         match condition:
             case Parentheses(inner=inner):
                 return self.truth(inner, scope)
-            case Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
+            case Cast(operand=operand, type=kind) if kind.is_integer and _is_zero_or_one(operand):
                 return self.truth(operand, scope)
             case Unary(operator="!", operand=operand):
                 return self.truth(operand, scope).negated()
@@ -229,13 +333,25 @@ class AffineReader:
             case _:
                 pass
         everywhere = isl.Set.universe(scope.space)
-        parameters, assumed = dict(self.parameters), self.assumed
+        parameters, count = dict(self.parameters), len(self.wraps)
         try:
             holds = self._comparison(condition, scope)
+            if len(self.wraps) > count:
+                holds = holds.gist(self.within_types(scope)).coalesce()
         except NotAffine:
-            self.parameters, self.assumed = parameters, assumed
+            self.parameters = parameters
+            del self.wraps[count:]
             return Truth(isl.Set.empty(scope.space), everywhere)
         return Truth(holds, holds)
+
+    def truth_without_wraps(self, condition: Expression, scope: Scope) -> tuple[Truth, isl.Set]:
+        """When a condition holds if nothing wraps around, and { [i] } where something does."""
+        self._left_out = []
+        try:
+            truth = self.truth(condition, scope)
+            return truth, reduce(isl.Set.union, self._left_out, isl.Set.empty(scope.space))
+        finally:
+            self._left_out = None
 
     def _comparison(self, condition: Expression, scope: Scope) -> isl.Set:
         if isinstance(condition, Binary) and condition.operator in _COMPARISONS:
@@ -245,32 +361,16 @@ class AffineReader:
 
     # ------------------------------------------------ refusals
 
-    def _exclude_wrapping(self, expression: Expression, value: isl.PwAff, scope: Scope) -> None:
-        """Unsigned values are taken as whole numbers, so they must not be negative before they wrap."""
-        negative = value.lt_set(_constant(scope, 0)).intersect(scope.may).intersect_params(self.assumed)
-        if negative.is_empty():
-            return
-        depends_on_iterators = value.involves_dims(isl.dim_type.in_, 0, len(scope.iterators))
-        excluded = negative.params()
-        if depends_on_iterators or self.assumed.is_subset(excluded):
-            raise self.text.not_affine(
-                "this unsigned value may wrap around below zero",
-                expression.span.start,
-                "Use a signed type for it, or state what is known: #pragma arrayfold context(N >= 1)",
-            )
-        self.assumed = self.assumed.subtract(excluded).coalesce()
-
-    def _refuse_narrowing(self, expression: Cast, value: isl.PwAff) -> None:
-        is_small = value.is_cst() and -128 <= int(str(value.min_val())) <= int(str(value.max_val())) < 128
-        if expression.type.bits < min(32, expression.operand.type.bits) and not is_small:
-            raise self.text.not_affine(
-                f"the conversion to {expression.type.spelling} may cut the value off", expression.span.start
-            )
-
     def _not_affine(self, expression: Expression) -> InputError:
         offset = expression.span.start
         what, hint = _explain(expression, self.written | self.iterators)
         return self.text.not_affine(what, offset, hint)
+
+
+def _is_zero_or_one(expression: Expression) -> bool:
+    inner = bare(expression)
+    is_test = isinstance(inner, Binary) and inner.operator in (*_COMPARISONS, "&&", "||")
+    return is_test or (isinstance(inner, Unary) and inner.operator == "!")
 
 
 def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str, str | None]:

@@ -288,7 +288,7 @@ def read_extents(
             extents.append(None)
         else:
             try:
-                extents.append(affine.value(extent, scope))
+                extents.append(affine.extent(extent, scope))
             except NotAffine:
                 extents.append(None)
     return extents

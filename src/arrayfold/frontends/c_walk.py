@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from arrayfold._pieces import in_one_piece
 from arrayfold.c.source import (
     CText,
     Guard,
@@ -38,6 +37,7 @@ from arrayfold.c.tree import (
 from arrayfold.errors import NotAffine
 from arrayfold.frontends.c_affine import AffineReader, Scope
 from arrayfold.frontends.c_effects import Effect, EffectReader
+from arrayfold.frontends.c_loops import LoopReader
 
 _REFUSED = {
     "while": "Only for loops with affine bounds can be analysed.",
@@ -98,6 +98,7 @@ class RegionWalk:
         self._text = text
         self._affine = affine
         self._effects = EffectReader(text, affine, is_data)
+        self._loops = LoopReader(text, affine)
         self._parallel = parallel
         self._single_assignments = _single_assignments(region)
         self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
@@ -298,6 +299,9 @@ class RegionWalk:
             case _:
                 pass
         number = self._affine.constant(amount) if amount is not None else None
+        if number is not None and abs(number) >= 1 << (variable.type.bits - 1):
+            # `i += -1` adds a very large number to an unsigned i, which is the same.
+            number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
         if not number:
             raise self._text.not_affine(
                 "the step of this loop is no constant",
@@ -324,43 +328,14 @@ class RegionWalk:
 
     def _iterations(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set:
         """{ [outer, i] }: from the start in steps, as long as the condition has held all the time."""
-        start = self._start(loop, scope).add_dims(isl.dim_type.in_, 1)
-        everywhere = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(scope.iterators) + 1))
-        inner = Scope((*scope.iterators, variable), everywhere, everywhere, scope.values)
-        iterator = isl.PwAff.from_aff(
-            isl.Aff.var_on_domain(
-                isl.LocalSpace.from_space(inner.space), isl.dim_type.set, len(scope.iterators)
-            )
-        )
-        distance = iterator.sub(start) if step > 0 else start.sub(iterator)
-        reached = in_one_piece(distance.nonneg_set()).intersect(scope.may.add_dims(isl.dim_type.set, 1))
-        if abs(step) > 1:
-            reached = reached.intersect(distance.mod_val(isl.Val(abs(step))).zero_set())
-        if variable.type.kind == "unsigned":
-            reached = reached.intersect(iterator.nonneg_set())
-        assert loop.condition is not None
-        truth = self._affine.truth(loop.condition, replace(inner, may=reached, must=reached))
-        if not truth.is_exact:
-            self._explain_bound(loop.condition, replace(inner, may=reached, must=reached))
-        holds, fails = reached.intersect(truth.must), reached.subtract(truth.must)
-        later = fails.apply(_later(len(scope.iterators), step))
-        if not later.intersect(holds).is_empty():
-            holds = holds.subtract(later)
-        if _has_inequality(loop.condition):
-            # `i != end` past the end would never stop, which no program means.
-            ends = fails.project_out(isl.dim_type.set, len(scope.iterators), 1)
-            holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
-        self._refuse_endless(loop, variable, holds, iterator, step)
-        return holds.coalesce()
-
-    def _start(self, loop: For, scope: Scope) -> isl.PwAff:
-        match loop.start:
-            case Declare(variables=(Variable(initial=initial),)) if initial is not None:
-                return self._affine.value(initial, scope)
-            case Evaluate(expression=Assign(value=value)):
-                return self._affine.value(value, scope)
-            case _:
-                raise self._text.error("this loop has no start value", loop.span.start)
+        iteration = self._loops.of(loop, variable, step, scope)
+        if iteration is None:
+            assert loop.condition is not None
+            around = scope.may.add_dims(isl.dim_type.set, 1)
+            inner = Scope((*scope.iterators, variable), around, around, scope.values)
+            self._explain_bound(loop.condition, inner)
+        assert iteration is not None
+        return iteration
 
     def _explain_bound(self, condition: Expression, scope: Scope) -> None:
         """Raise the error that says what in a loop condition is not affine."""
@@ -383,18 +358,6 @@ class RegionWalk:
                 self._explain_bound(part, scope)
         raise self._text.not_affine("this loop condition is not affine", condition.span.start)
 
-    def _refuse_endless(
-        self, loop: For, variable: Variable, holds: isl.Set, iterator: isl.PwAff, step: int
-    ) -> None:
-        if variable.type.kind == "unsigned" and step < 0:
-            last = iterator.add_constant_val(isl.Val(step)).lt_set(iterator.sub(iterator)).intersect(holds)
-            if not last.is_empty():
-                raise self._text.error(
-                    f"unsigned {variable.name} wraps around below zero in this loop",
-                    loop.span.start,
-                    "Use a signed iterator.",
-                )
-
 
 def _single_assignments(region: Region) -> set[Variable]:
     """Variables that get a value only where they are declared."""
@@ -403,15 +366,3 @@ def _single_assignments(region: Region) -> set[Variable]:
         variable for node in region.nodes() if isinstance(node, Declare) for variable in node.variables
     }
     return {variable for variable in declared if variable.initial and variable not in changed}
-
-
-def _has_inequality(condition: Expression) -> bool:
-    return any(isinstance(node, Binary) and node.operator == "!=" for node in walk(condition))
-
-
-def _later(outer: int, step: int) -> isl.Map:
-    """{ [outer, i] -> [outer, j] } with j after i."""
-    names = [f"o{k}" for k in range(outer)]
-    relation = "<" if step > 0 else ">"
-    before, after = ", ".join([*names, "i"]), ", ".join([*names, "j"])
-    return isl.Map(f"{{ [{before}] -> [{after}] : i {relation} j }}")

@@ -341,6 +341,8 @@ class _Converter:
             value = evaluate(cursor)
             text = self._token(cursor)
             if isinstance(value, int):
+                # libclang gives 64 bits with a sign.
+                value = value % (1 << kind.bits) if kind.kind == "unsigned" else value
                 return Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
         if name == "FLOATING_LITERAL":
             return self._floating(cursor, span, kind)
@@ -412,7 +414,7 @@ def _ctype(kind: Any) -> CType:
     canonical = kind.get_canonical()
     name = canonical.kind.name
     classes: dict[str, TypeKind] = {
-        **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128", "ENUM"), "signed"),
+        **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128"), "signed"),
         **dict.fromkeys(
             ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128"), "unsigned"
         ),
@@ -421,8 +423,11 @@ def _ctype(kind: Any) -> CType:
         **dict.fromkeys(("FUNCTIONPROTO", "FUNCTIONNOPROTO"), "function"),
         "POINTER": "pointer",
     }
+    if name == "ENUM":
+        # An enumeration without negative values has no sign.
+        name = canonical.get_declaration().enum_type.get_canonical().kind.name
     bits = 8 * max(0, canonical.get_size()) if classes.get(name) in ("signed", "unsigned", "floating") else 0
-    return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling)
+    return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
 
 
 def _storage(cursor: Any) -> Storage:

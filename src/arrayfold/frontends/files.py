@@ -10,13 +10,20 @@ from arrayfold.frontends.problem import read_json_problem, read_problem
 from arrayfold.program import Problem
 
 
-def read(file: str | Path, *, region: str | None = None, arguments: Sequence[str] = ()) -> Problem:
+def read(
+    file: str | Path,
+    *,
+    region: str | None = None,
+    arguments: Sequence[str] = (),
+    context: str | None = None,
+) -> Problem:
     """The problem in a file; its suffix says how it is written.
 
     region     which one, if a C or Python file has several: its name, or its number counted from 1
     arguments  for the C parser, such as -I and -D
+    context    what is known of the sizes of a C file, such as "N >= 3", so that less must be assumed of them
     """
-    problems = read_all(file, arguments=arguments)
+    problems = read_all(file, arguments=arguments, context=context)
     names = [problem.name for problem in problems]
     if region is None:
         if len(problems) == 1:
@@ -31,14 +38,14 @@ def read(file: str | Path, *, region: str | None = None, arguments: Sequence[str
     raise InputError(f"{file} has no region {region!r}; its regions are: {', '.join(names)}")
 
 
-def read_all(file: str | Path, *, arguments: Sequence[str] = ()) -> list[Problem]:
+def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | None = None) -> list[Problem]:
     """The problems in a file: one, or as many as a C file has regions or a Python file kernels."""
     path = Path(file)
     data = _bytes_of(path)
     if path.suffix == ".c":
         from arrayfold.frontends.c import read_c
 
-        return [*read_c(str(path), data, arguments)]
+        return [*read_c(str(path), data, arguments, context=context)]
     if arguments:
         raise InputError(f"{path} is no C file; options after -- are for the C parser")
     if path.suffix == ".toml":

@@ -35,18 +35,28 @@ def apply_options(
     return problem
 
 
-def _with_parameters(problem: Problem, text: str, inside: str, name: str) -> SourceText:
+def read_context(parameters: Sequence[str], text: str) -> isl.Set | None:
+    """What a text says of some parameters; None if it speaks of others, or is no condition."""
+    try:
+        context = read_isl(isl.Set, _with_parameters(parameters, text, "{ : ", "context"))
+    except InputError:
+        return None
+    names = {context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))}
+    return context if context.is_params() and names <= set(parameters) else None
+
+
+def _with_parameters(parameters: Sequence[str], text: str, inside: str, name: str) -> SourceText:
     """The text as a whole isl set, parameters declared, places as the user typed them."""
     if "{" in text and text.lstrip().startswith("["):
         return SourceText.of(text, name)
-    prefix = f"[{', '.join(problem.parameters)}] -> " if problem.parameters else ""
+    prefix = f"[{', '.join(parameters)}] -> " if parameters else ""
     before, after = (prefix, "") if "{" in text else (prefix + inside, " }")
     offsets = [*[0] * len(before), *range(len(text) + 1), *[len(text)] * len(after)]
     return SourceText(before + text + after, name, text, offsets)
 
 
 def _narrow(problem: Problem, text: str) -> Problem:
-    source = _with_parameters(problem, text, "{ : ", "--context")
+    source = _with_parameters(problem.parameters, text, "{ : ", "--context")
     context = read_isl(isl.Set, source)
     if not context.is_params():
         raise source.error("the context must speak of parameters only, as in N >= 3")
@@ -69,7 +79,7 @@ def _runs(problem: Problem) -> bool:
 
 
 def _add_live_out(program: Program, text: str) -> Program:
-    source = _with_parameters(program, text, "{ ", "--live-out")
+    source = _with_parameters(program.parameters, text, "{ ", "--live-out")
     cells = read_isl(isl.UnionSet, source).align_params(program.context.get_space())
     arrays = {array.name: array for array in program.arrays}
     for group in sets_of(cells):

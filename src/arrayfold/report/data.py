@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arrayfold.assumptions import Assumption
 from arrayfold.cases import Case
 from arrayfold.check import Checked
 from arrayfold.choose import Candidate
@@ -36,9 +37,24 @@ def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun] 
         data["kept"] = [
             {"name": name, "reason": reason} for result in results for name, reason in result.kept.items()
         ]
+        data["assumptions"] = [
+            {**_assumption(one), **({"region": result.problem.name} if len(results) > 1 else {})}
+            for result in results
+            for one in result.assumptions
+        ]
     if runs:
         data["runs"] = [_run_data(run) for run in runs]
     return data
+
+
+def _assumption(one: Assumption) -> dict[str, Any]:
+    return {
+        "text": one.text,
+        "reason": one.reason,
+        "file": None if one.place is None else one.place.file,
+        "line": None if one.place is None else one.place.line,
+        "set": str(one.where),
+    }
 
 
 def _run_data(run: RunReport | NotRun) -> dict[str, Any]:

@@ -101,7 +101,8 @@ def summary_section(result: FoldResult, checked: Sequence[Checked]) -> Markup:
     ]
     if not lines:
         return element("p", "There is no temporary array to fold; name one with --temporary.")
-    return element("ul", *lines)
+    assumed = [element("p", f"Assumed: {one}.", class_="soft") for one in result.assumptions]
+    return _join([element("ul", *lines), *assumed])
 
 
 def _verdict_words(item: Checked) -> str:

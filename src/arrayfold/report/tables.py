@@ -111,6 +111,7 @@ def _gap(array: FoldedArray) -> str:
 
 def _notes(result: FoldResult) -> list[str]:
     notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
+    notes += [f"note: assumed: {one}" for one in result.assumptions]
     for array in result.arrays:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
         for case in array.cases:
