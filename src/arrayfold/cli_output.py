@@ -98,6 +98,8 @@ class FoldedOutput:
         loops = cast(Literal["keep", "generate"] | None, self.loops)
         style = cast(Literal["fast", "readable"], self.style)
         regions = [result.region(loops, style, self._slack_cells()) for result in results]
+        for name in (name for region in regions for name in region.unfolded):
+            _say(f"{name} keeps its declaration in the code: at some sizes its fold would take more memory")
         code = write_c(regions)
         if self.output is not None:
             write_output(self.output, code, force=self.force, source=self.file)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arrayfold.c.source import CSource
-from arrayfold.codegen import FoldedRegion
+from arrayfold.codegen import FoldedRegion, allocated_cells
 from arrayfold.compiler import CannotRun, find_compiler
 from arrayfold.driver import COMFORTABLE_SIZE, Driver, default_sizes
 from arrayfold.driver_support import MISUSE, NO_MEMORY, support_text
@@ -255,11 +255,13 @@ def _bytes(
     for array in result:
         if array.name not in program.origins:
             before += width[array.name] * max(0, array.original_size.at(sizes))
-    written = {} if region is None else {fold.mapping.array: fold.mapping.size for fold in region.folds}
+    written = {} if region is None else allocated_cells(region, sizes)
+    kept = () if region is None else region.unfolded
     blocks = () if result.footprint is None else result.footprint.blocks
     placed = set(itertools.chain.from_iterable(block.offsets for block in blocks))
     after = sum(width[next(iter(block.offsets))] * max(0, block.size.at(sizes)) for block in blocks)
     for array in result:
         if array.name not in placed:
-            after += width[array.name] * max(0, written.get(array.name, array.size).at(sizes))
+            size = array.original_size if array.name in kept else array.size
+            after += width[array.name] * written.get(array.name, max(0, size.at(sizes)))
     return before, after

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -85,6 +85,14 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     if needs_stdlib:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
     return apply_edits(text.text, edits).encode("latin-1")
+
+
+def allocated_cells(region: FoldedRegion, values: Mapping[str, int]) -> dict[str, int]:
+    """Array -> elements that the code takes for it at some sizes, padding included; not those in blocks."""
+    source = _source(region.program)
+    storages = _storages(region, source, Names(source.text.identifiers))
+    pairs = zip(region.folds, storages, strict=True)
+    return {fold.mapping.array: one.cells_at(values) for fold, one in pairs if one.share is None}
 
 
 def _source(program: Program) -> CSource:
