@@ -270,7 +270,7 @@ def test_where_a_fold_may_grow_the_loops_as_written_run(tmp_path: Path) -> None:
         t[1][i] = t[0][i] + 3;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            out[i][j] = t[1][9 * i + j];
+            out[i][j] = t[1][9 * i] + j;
 #pragma endscop
 }}"""
     )
