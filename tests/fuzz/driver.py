@@ -13,8 +13,7 @@ from typing import Any
 from fuzz.isolation import Result, Worker, check_alone, random_for, start
 from fuzz.kind import Failure, Kind
 
-_BATCH = 100
-_SLICE_SECONDS = 4.0
+_BATCH = 25
 _SECONDS_TO_SHRINK = 30.0
 _SECONDS_AFTER_THE_END = 8.0
 _SHOWN_ALIKE = 2
@@ -102,10 +101,7 @@ class Run:
         return start(kind, lambda: self._cases(kind, begin, end))
 
     def _cases(self, kind: Kind[Any], begin: int, end: int) -> Iterator[tuple[int, Callable[[], Any]]]:
-        until = time.monotonic() + _SLICE_SECONDS if self.most is None else float("inf")
         for index in range(begin, end):
-            if time.monotonic() > until:
-                return
             yield index, lambda index=index: self.case(kind, index)
 
     def case(self, kind: Kind[Any], index: int) -> Any:

@@ -10,7 +10,8 @@ from fuzz.kind import Kind
 def all_kinds() -> list[Kind[Any]]:
     """Every kind; imported late, because each loads the part of the tool that it is about."""
     from fuzz.c_check import CPrograms
+    from fuzz.folds import Folds
     from fuzz.mappings import Mappings
     from fuzz.problems import Problems
 
-    return [Problems(), Mappings(), CPrograms()]
+    return [Problems(), Folds(), Mappings(), CPrograms()]

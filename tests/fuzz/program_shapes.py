@@ -55,7 +55,9 @@ class _Shape:
         arrays = {"A": rank}
         if self.chance(0.25 if is_plain else 0.1):
             arrays["B"] = choose.choice([1, 1, 2] if is_plain else [1])
-        statements = [self.statement(f"S{k}", depth, names, arrays, k) for k in range(count)]
+        statements: list[Statement] = []
+        for _ in range(count):
+            statements.append(self.statement(statements, depth, names, arrays))
         if not any(a.key.endswith("write") for s in statements for a in s.accesses):
             first = statements[0]
             access = self.access("write", "A", arrays["A"], first.rank, names)
@@ -97,21 +99,42 @@ class _Shape:
     # ------------------------------------------------------------ statements
 
     def statement(
-        self, name: str, depth: int, names: Sequence[str], arrays: dict[str, int], number: int
+        self, earlier: Sequence[Statement], depth: int, names: Sequence[str], arrays: dict[str, int]
     ) -> Statement:
+        """A statement with loops of its own or of an earlier one; reads are often what was written."""
         choose = self.choose
-        rank = depth if self.chance(0.7) else choose.randint(0, depth)
-        ranges = tuple(self.range_of(k, names) for k in range(rank))
-        guards = tuple(self.guard([f"i{k}" for k in range(rank)], names) for _ in range(self.chance(0.2)))
-        writes = choose.choice([1, 1, 1, 1, 2, 0]) if number else choose.choice([1, 1, 1, 2])
-        reads = choose.choice([0, 1, 1, 2, 2, 3]) if number else choose.choice([0, 0, 1, 1, 2])
+        if earlier and self.chance(0.5):
+            ranges = choose.choice(list(earlier)).ranges
+        else:
+            rank = depth if self.chance(0.7) else choose.randint(0, depth)
+            ranges = tuple(self.range_of(k, names) for k in range(rank))
+        rank = len(ranges)
+        guards = tuple(self.guard([f"i{k}" for k in range(rank)], names) for _ in range(self.chance(0.15)))
+        writes = choose.choice([1, 1, 1, 1, 2, 0] if earlier else [1, 1, 1, 2])
+        reads = choose.choice([0, 1, 1, 2, 2, 3] if earlier else [0, 0, 1, 1, 2])
         accesses: list[Access] = []
-        for key, amount in (("write", writes), ("read", reads)):
-            for _ in range(amount):
-                array = choose.choice(["A", *arrays])
-                kept = f"may_{key}" if self.chance(0.12 if key == "write" else 0.06) else key
-                accesses.append(self.access(kept, array, arrays[array], rank, names))
-        return Statement(name, ranges, guards, tuple(accesses))
+        for _ in range(writes):
+            array = choose.choice(["A", *arrays])
+            key = "may_write" if self.chance(0.12) else "write"
+            accesses.append(self.access(key, array, arrays[array], rank, names))
+        written = [a for one in earlier for a in one.accesses if a.key.endswith("write") and one.rank <= rank]
+        written += accesses
+        for _ in range(reads):
+            array = choose.choice(["A", *arrays])
+            key = "may_read" if self.chance(0.06) else "read"
+            if written and self.chance(0.6):
+                accesses.append(replace(self.shifted(choose.choice(written)), key=key))
+            else:
+                accesses.append(self.access(key, array, arrays[array], rank, names))
+        return Statement(f"S{len(earlier)}", ranges, guards, tuple(accesses))
+
+    def shifted(self, access: Access) -> Access:
+        """The same cells, or those a step before or after."""
+        if not access.index or self.chance(0.4):
+            return replace(access, guards=())
+        k, step = self.choose.randrange(len(access.index)), self.choose.choice([-2, -1, -1, -1, 1])
+        index = (*access.index[:k], access.index[k] + step, *access.index[k + 1 :])
+        return replace(access, index=index, guards=())
 
     def range_of(self, k: int, names: Sequence[str]) -> tuple[Form, Form]:
         choose = self.choose
@@ -217,7 +240,7 @@ class _Shape:
             return replace(case, tiles=tuple(choose.choice([1, 2, 2, 3, "any"]) for _ in range(count)))
         parallel: dict[int, str] = {}
         if not is_plain:
-            parallel = {d: "doall" for d in range(length) if self.chance(0.4)}
+            parallel = {d: "doall" for d in range(length) if self.chance(0.5)}
             if self.chance(0.4):
                 parallel |= dict.fromkeys(range(choose.randrange(length), length), "forall")
         return replace(case, parallel=tuple(sorted(parallel.items())))
@@ -229,8 +252,10 @@ class _Shape:
         """Arrows that mostly go forward: to later statements, or to later iterations of the same one."""
         choose = self.choose
         found: list[Arrow] = []
-        for _ in range(count):
+        for number in range(count):
             a, b = sorted(choose.choices(range(len(statements)), k=2))
+            if self.chance(0.4) and number + 1 < len(statements):
+                a, b = number, number + 1
             source, target = statements[a], statements[b]
             shared = min(source.rank, target.rank)
             conditions: list[Condition] = []
