@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ def run(arguments: Sequence[str]) -> int:
         only["most"] = options.cases
     print(f"seed {seed}, {options.seconds:g} s, {', '.join(kind.name for kind in kinds)}", flush=True)
     say = lambda text: print(text, flush=True)  # noqa: E731
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     whole = Run(kinds, seed, options.seconds, options.jobs, Path(options.found), say, **only)
     return 0 if whole.go() else 1
 

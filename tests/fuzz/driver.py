@@ -16,6 +16,7 @@ from fuzz.kind import Failure, Kind
 _BATCH = 25
 _SECONDS_TO_SHRINK = 30.0
 _SECONDS_AFTER_THE_END = 8.0
+_SECONDS_BETWEEN_NEWS = 60.0
 _SHOWN_ALIKE = 2
 
 
@@ -70,17 +71,24 @@ class Run:
     tallies: dict[str, Tally] = field(default_factory=dict[str, Tally])
     _next: dict[str, int] = field(default_factory=dict[str, int])
     _deadline: float = 0.0
+    _news: float = 0.0
 
     def go(self) -> bool:
         """Whether nothing was found."""
         self._deadline = time.monotonic() + self.seconds
+        self._news = time.monotonic() + _SECONDS_BETWEEN_NEWS
         self.tallies = {kind.name: Tally() for kind in self.kinds}
         self._next = {kind.name: self.first for kind in self.kinds}
         workers: list[Worker] = []
-        while workers or self._has_more():
-            while len(workers) < self.jobs and self._has_more():
-                workers.append(self._start())
-            self._listen(workers)
+        try:
+            while workers or self._has_more():
+                while len(workers) < self.jobs and self._has_more():
+                    workers.append(self._start())
+                self._listen(workers)
+        except KeyboardInterrupt:
+            for worker in workers:
+                worker.end(kill=True)
+            self.say("\ninterrupted")
         self._report()
         return not any(tally.failures for tally in self.tallies.values())
 
@@ -110,6 +118,9 @@ class Run:
     def _listen(self, workers: list[Worker]) -> None:
         """Note what workers report; those that are done, or too slow, go."""
         now = time.monotonic()
+        if now >= self._news:
+            self._news = now + _SECONDS_BETWEEN_NEWS
+            self.say("; ".join(f"{name}: {tally}" for name, tally in self.tallies.items()))
         until = min([self._deadline, *(worker.deadline for worker in workers)])
         ready, _, _ = select.select([worker.pipe for worker in workers], [], [], max(0.0, until - now))
         spent = time.monotonic() - now

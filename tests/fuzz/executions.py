@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fuzz.affine import Values
@@ -39,6 +39,8 @@ class Concrete:
     closes       whether orders are followed through instances in between
     tilings      total orders instead, one for each way to cut
     exclusive    for each instance those that never run with it
+    may_not_run  the instances that need not run, those that exclude others among them
+    unsure       those of them whose writes are not sure; branches are taken to write what is read later
     """
 
     instances: tuple[Instance, ...]
@@ -46,16 +48,14 @@ class Concrete:
     closes: bool
     tilings: tuple[tuple[int, ...], ...]
     exclusive: tuple[int, ...]
+    may_not_run: int
+    unsure: int
     declared_live_in: frozenset[Place]
     live_out: frozenset[Place]
 
     @property
     def count(self) -> int:
         return len(self.instances)
-
-    @cached_property
-    def may_not_run(self) -> int:
-        return sum(1 << k for k, others in enumerate(self.exclusive) if others)
 
     @cached_property
     def surely(self) -> tuple[int, ...]:
@@ -93,7 +93,8 @@ class Concrete:
         found: dict[Cell, list[int]] = {}
         for k, instance in enumerate(self.instances):
             for place in dict.fromkeys(instance.writes if writes else instance.reads):
-                if place[0] == array and not (must_only and (writes, place) in instance.may):
+                is_sure = (writes, place) not in instance.may and not (writes and self.unsure >> k & 1)
+                if place[0] == array and (is_sure or not must_only):
                     found.setdefault(place[1], []).append(k)
         return found
 
@@ -117,7 +118,7 @@ class Concrete:
 
     def surely_live_in(self, array: str) -> set[Cell]:
         """Those that hold a value before the program whatever is believed of reads in branches."""
-        if not self.may_not_run:
+        if not any(self.exclusive):
             return self.live_in(array)
         found = {cell for name, cell in self.declared_live_in if name == array}
         written = self.events(array, writes=True)
@@ -173,9 +174,7 @@ class Concrete:
         return not any(order[2 * one + 1] >> 2 * r & 1 for one in others)
 
     def with_order(self, order: Sequence[int]) -> Concrete:
-        return Concrete(
-            self.instances, tuple(order), False, (), self.exclusive, self.declared_live_in, self.live_out
-        )
+        return replace(self, direct=tuple(order), closes=False, tilings=())
 
     # ------------------------------------------------------------ executions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from fuzz.affine import Values
+from fuzz.affine import Values, all_hold
 from fuzz.executions import Concrete, Instance
 from fuzz.programs import Arrow, Live, Place, ProgramCase, Task
 from interleavings import loops
@@ -54,13 +54,30 @@ def concrete(case: ProgramCase, params: Values, most: int) -> Concrete | None:
             pairs += [(a, b) for b, a in _before_in_tasks(case.tasks, number, params)]
         direct = _by_pairs(pairs, len(instances))
     exclusive = [0] * len(instances)
+    unsure = sum(1 << k for k, one in enumerate(instances) if _is_optional(case, one))
+    may_not_run = unsure
     for a, b in _pairs(case.exclusive, instances, params):
+        may_not_run |= 1 << a | 1 << b
         if a != b:
             exclusive[a] |= 1 << b
             exclusive[b] |= 1 << a
     touched = {place for i in instances for place in (*i.reads, *i.writes)}
     live_in, live_out = (_live(cells, touched, params) for cells in (case.live_in, case.live_out))
-    return Concrete(tuple(instances), direct, closes, tuple(tilings), tuple(exclusive), live_in, live_out)
+    return Concrete(
+        tuple(instances),
+        direct,
+        closes,
+        tuple(tilings),
+        tuple(exclusive),
+        may_not_run,
+        unsure,
+        live_in,
+        live_out,
+    )
+
+
+def _is_optional(case: ProgramCase, one: Instance) -> bool:
+    return any(s.statement == one.place[0] and all_hold(s.conditions, one.values) for s in case.optional)
 
 
 def _live(groups: Sequence[Live], touched: set[Place], params: Values) -> frozenset[Place]:

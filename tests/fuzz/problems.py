@@ -32,7 +32,7 @@ from fuzz.kind import Failure, Outcome, Refused
 from fuzz.listing import concrete
 from fuzz.program_shapes import random_program
 from fuzz.program_shrinking import smaller_programs
-from fuzz.programs import Access, Arrow, Live, ProgramCase, Statement, Task
+from fuzz.programs import Access, Arrow, Live, ProgramCase, Some, Statement, Task
 from fuzz.text_of_cases import read_case, to_json, with_case
 from reference import Cell
 
@@ -94,7 +94,7 @@ class Problems:
         return f"arrayfold fold {file} {options}\n  python -m tests.fuzz --replay {file}"
 
     def read(self, file: Path) -> ProgramCase:
-        types = [ProgramCase, Context, Condition, Form, Statement, Access, Arrow, Task, Live]
+        types = [ProgramCase, Context, Condition, Form, Statement, Access, Arrow, Some, Task, Live]
         return read_case(file, types)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fuzz.affine import Condition, Form, random_context
-from fuzz.programs import Access, Arrow, Live, ProgramCase, Statement, Task
+from fuzz.programs import Access, Arrow, Live, ProgramCase, Some, Statement, Task
 
 PARAMETERS = ("N", "M", "K", "L")
 METHODS = (
@@ -72,6 +72,10 @@ class _Shape:
             case = replace(
                 case, exclusive=tuple(self.arrows(case.statements, names, choose.choice([1, 1, 2])))
             )
+        if not is_plain and self.chance(0.15):
+            one = choose.choice(statements)
+            guards = [self.guard([f"i{k}" for k in range(one.rank)], names) for _ in range(self.chance(0.4))]
+            case = replace(case, optional=(Some(one.name, one.rank, tuple(guards)),))
         live_out = tuple(self.live(n, r, names) for n, r in used.items() if self.chance(0.4))
         live_in = tuple(self.live(n, r, names) for n, r in used.items() if self.chance(0.15))
         case = replace(case, live_out=live_out, live_in=live_in)
@@ -257,6 +261,8 @@ class _Shape:
             if self.chance(0.4) and number + 1 < len(statements):
                 a, b = number, number + 1
             source, target = statements[a], statements[b]
+            if a == b and source.rank == 0:
+                continue
             shared = min(source.rank, target.rank)
             conditions: list[Condition] = []
             for k in range(shared):

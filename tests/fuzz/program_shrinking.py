@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from fuzz.affine import Condition, Context, Form
-from fuzz.programs import Access, Arrow, Live, ProgramCase, Statement, Task
+from fuzz.programs import Access, Arrow, Live, ProgramCase, Some, Statement, Task
 
 Item = TypeVar("Item")
 
@@ -16,7 +16,7 @@ def smaller_programs(case: ProgramCase) -> Iterator[ProgramCase]:
     """The boldest steps first."""
     for name in [s.name for s in case.statements] if len(case.statements) > 1 else []:
         yield _without_statement(case, name)
-    for field in ("exclusive", "live_in", "live_out", "relation", "parallel", "tiles"):
+    for field in ("exclusive", "optional", "live_in", "live_out", "relation", "parallel", "tiles"):
         items = getattr(case, field)
         for other in without_one(items):
             yield replace(case, **{field: other})
@@ -39,7 +39,7 @@ def smaller_programs(case: ProgramCase) -> Iterator[ProgramCase]:
     if case.tasks is not None:
         for tree in _smaller_tasks(case.tasks):
             yield replace(case, tasks=tree)
-    for field in ("relation", "exclusive", "live_in", "live_out"):
+    for field in ("relation", "exclusive", "optional", "live_in", "live_out"):
         items = getattr(case, field)
         for k, item in enumerate(items):
             for other in without_one(item.conditions):
@@ -82,6 +82,7 @@ def _without_statement(case: ProgramCase, name: str) -> ProgramCase:
 
     left = tuple(statement for statement in case.statements if statement.name != name)
     case = replace(case, statements=left, relation=apart(case.relation), exclusive=apart(case.exclusive))
+    case = replace(case, optional=tuple(some for some in case.optional if some.statement != name))
     return _consistent(case if case.tasks is None else replace(case, tasks=pruned(case.tasks)))
 
 
@@ -181,7 +182,7 @@ def fixed(case: ProgramCase, name: str, number: int) -> ProgramCase:
     )
     changed = {
         field: _fix(getattr(case, field), name, number)
-        for field in ("statements", "relation", "tasks", "exclusive", "live_in", "live_out")
+        for field in ("statements", "relation", "tasks", "exclusive", "optional", "live_in", "live_out")
     }
     sizes = {other: value for other, value in case.sizes.items() if other != name}
     tiles = tuple(number if size == name else size for size in case.tiles)
@@ -192,7 +193,7 @@ def _fix(item: Any, name: str, number: int) -> Any:
     match item:
         case Form():
             return item.without({name}) + number * dict(item.terms).get(name, 0)
-        case Condition() | Access() | Statement() | Arrow() | Live() | Task():
+        case Condition() | Access() | Statement() | Arrow() | Some() | Live() | Task():
             return replace(item, **{key: _fix(value, name, number) for key, value in vars(item).items()})
         case tuple():
             return tuple(_fix(one, name, number) for one in item)

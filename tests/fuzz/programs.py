@@ -101,6 +101,18 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class Some:
+    """Instances of a statement where conditions hold."""
+
+    statement: str
+    rank: int
+    conditions: tuple[Condition, ...] = ()
+
+    def __str__(self) -> str:
+        return _where(f"{self.statement}[{', '.join(f'i{k}' for k in range(self.rank))}]", self.conditions)
+
+
+@dataclass(frozen=True)
 class Task:
     """A node of a tree of tasks: run, block, loop, async or finish.
 
@@ -176,6 +188,7 @@ class ProgramCase:
     relation: tuple[Arrow, ...] = ()
     tasks: Task | None = None
     exclusive: tuple[Arrow, ...] = ()
+    optional: tuple[Some, ...] = ()
     live_in: tuple[Live, ...] = ()
     live_out: tuple[Live, ...] = ()
     temporary: tuple[str, ...] | None = None
@@ -213,6 +226,7 @@ class ProgramCase:
             lines.append('happens_before = "{ }"')
         say("happens_before", self.relation)
         say("exclusive", self.exclusive)
+        say("optional", self.optional)
         say("live_in", self.live_in)
         say("live_out", self.live_out)
         if self.parallel:
