@@ -7,6 +7,7 @@ does not matter how busy the machine is; wall time too, far later, for what wait
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import json
 import os
 import random
@@ -149,6 +150,7 @@ def _be_quiet() -> None:
     """Die with the parent, dump no core, and keep what the tool prints to ourselves."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)

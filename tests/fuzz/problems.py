@@ -36,7 +36,7 @@ from fuzz.programs import Access, Arrow, Live, ProgramCase, Some, Statement, Tas
 from fuzz.text_of_cases import read_case, to_json, with_case
 from reference import Cell
 
-_BUDGET = 0.4
+_BUDGET = 0.25
 _MOST_SIZES = 5
 _MOST_INSTANCES = 26
 _EXECUTIONS = 3

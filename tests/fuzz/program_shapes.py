@@ -47,9 +47,9 @@ class _Shape:
         count = choose.choice([1, 2, 2, 2, 2, 2, 3])
         rank = choose.choice([0, 1, 1, 1, 1, 1, 1, 2, 2])
         if is_plain or is_large:
-            depth = choose.choice([1, 1, 1, 2, 2, 2, 2, 2, 3, 4])
-            count = choose.choice([1, 2, 2, 2, 3, 3, 4] if depth < 3 else [1, 1, 2])
-            rank = choose.choice([1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 0])
+            depth = choose.choice([1] * 6 + [2] * 8 + [3, 3, 4])
+            count = choose.choice([1, 1, 2, 2, 2, 2, 2, 3, 3, 4] if depth < 3 else [1, 1, 2])
+            rank = choose.choice([0] + [1] * 8 + [2] * 8 + [3, 4])
         elif depth > 1:
             names = names[:2]
         arrays = {"A": rank}
@@ -96,7 +96,7 @@ class _Shape:
             method=method,
             sizes=sizes,
             power_of_two=self.chance(0.05),
-            with_bound=by_command or self.chance(0.3),
+            with_bound=by_command or self.chance(0.2),
             by_command=by_command,
         )
 
@@ -114,8 +114,8 @@ class _Shape:
             ranges = tuple(self.range_of(k, names) for k in range(rank))
         rank = len(ranges)
         guards = tuple(self.guard([f"i{k}" for k in range(rank)], names) for _ in range(self.chance(0.15)))
-        writes = choose.choice([1, 1, 1, 1, 2, 0] if earlier else [1, 1, 1, 2])
-        reads = choose.choice([0, 1, 1, 2, 2, 3] if earlier else [0, 0, 1, 1, 2])
+        writes = choose.choice([1, 1, 1, 1, 1, 1, 2, 0, 0] if earlier else [1, 1, 1, 1, 2])
+        reads = choose.choice([0, 1, 1, 1, 1, 2, 2, 3] if earlier else [0, 0, 0, 1, 1, 2])
         accesses: list[Access] = []
         for _ in range(writes):
             array = choose.choice(["A", *arrays])
@@ -174,7 +174,7 @@ class _Shape:
 
     def access(self, key: str, array: str, rank: int, depth: int, names: Sequence[str]) -> Access:
         index = tuple(self.index(k, depth, names) for k in range(rank))
-        is_wide = self.chance(0.15)
+        is_wide = self.chance(0.1)
         spans = tuple(
             self.choose.choice([0, 1, 2]) if is_wide and self.chance(0.7) else 0 for _ in range(rank)
         )
