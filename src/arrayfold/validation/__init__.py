@@ -1,0 +1,5 @@
+"""Translation validation: the original and the folded text are executed and compared before anything is written."""
+
+from arrayfold.validation.compare import Difference, Subject, Validation, validate
+
+__all__ = ["Difference", "Subject", "Validation", "validate"]

@@ -1,0 +1,172 @@
+"""Calls: functions with a body are executed, the others are remembered with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from arrayfold.validation import operators
+from arrayfold.validation.faults import Fault, Spot, Unsupported
+from arrayfold.validation.known_functions import KNOWN, PURE
+from arrayfold.validation.machine import Machine
+from arrayfold.validation.memory import Address
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
+from arrayfold.validation.scope import Value, scalar_type
+from arrayfold.validation.types import DOUBLE, CType, Floating, Frame, Integer, Pointer, promoted
+
+if TYPE_CHECKING:
+    from arrayfold.validation.expressions import Expressions
+
+_DEEPEST = 60
+
+
+class Calls:
+    """The calls of a text.
+
+    code  the declaration of a function -> what a call of it does, given the arguments; None without a body
+    pure  names of functions that the user says only compute
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        code: Callable[[Node], Callable[[list[Any]], Any] | None],
+        pure: Collection[str],
+    ) -> None:
+        self.m = machine
+        self._code = code
+        self._pure = pure
+
+    def call(self, expressions: Expressions, node: Node) -> Value:
+        """A call as a closure."""
+        declared = node.referenced
+        result = scalar_type(node.type)
+        arguments = [Node(cursor) for cursor in node.cursor.get_arguments()]
+        if declared is None or declared.kind != "FUNCTION_DECL":
+            runs = [expressions.value(one).run for one in arguments]
+            return Value(self._unseen(f"*{node.name}", runs, result, [], node.spot), result)
+        runs = self._arguments(expressions, declared, arguments)
+        run: Run
+        if declared.definition is not None:
+            run = self._seen(declared, runs, node.spot)
+        elif declared.name in KNOWN:
+            run = self._known(declared.name, runs, result, node.spot)
+        elif declared.name in PURE or declared.name in self._pure or _is_declared_pure(declared):
+            name, tag, m = declared.name, result.tag, self.m
+            run = lambda f: m.combine(name, tag, *[one(f) for one in runs])  # noqa: E731
+        else:
+            constant = [_is_constant(one) for one in declared.cursor.type.argument_types()] if runs else []
+            run = self._unseen(declared.name, runs, result, constant, node.spot)
+        return Value(run, result)
+
+    def _arguments(self, expressions: Expressions, declared: Node, arguments: list[Node]) -> list[Run]:
+        kinds = _parameter_types(declared)
+        runs: list[Run] = []
+        for k, argument in enumerate(arguments):
+            value = expressions.value(argument)
+            kind = kinds[k] if k < len(kinds) else _default_type(value.type)
+            runs.append(operators.convert(self.m, value.run, value.type, kind, argument.spot))
+        return runs
+
+    def _seen(self, declared: Node, runs: list[Run], spot: Spot) -> Run:
+        m = self.m
+        found: list[Callable[[list[Any]], Any]] = []
+
+        def run(f: Frame) -> Any:
+            # The body is read at the first call, so that functions may call themselves.
+            if not found:
+                code = self._code(declared)
+                if code is None:
+                    raise Unsupported(f"a call of {declared.name}", spot)
+                found.append(code)
+            values = [one(f) for one in runs]
+            if m.depth > _DEEPEST:
+                raise Unsupported(f"{declared.name} calls itself very often", spot)
+            m.depth += 1
+            m.spend(4)
+            result = found[0](values)
+            m.depth -= 1
+            return result
+
+        return run
+
+    def _known(self, name: str, runs: list[Run], result: CType, spot: Spot) -> Run:
+        known, m = KNOWN[name], self.m
+        return lambda f: known(m, [one(f) for one in runs], result, spot)
+
+    def _unseen(
+        self, name: str, runs: list[Run], result: CType, constant: list[bool], spot: Spot
+    ) -> Run:
+        """A call whose order and arguments matter; it may change what its pointers point at."""
+        m = self.m
+
+        def run(f: Frame) -> Any:
+            values = [one(f) for one in runs]
+            m.spend(4)
+            event = (name, *(self._seen_argument(value, spot) for value in values))
+            m.events.append(event)
+            m.calls += 1
+            call = m.terms.make(name, "call", m.calls)
+            for k, value in enumerate(values):
+                if type(value) is tuple and value[0] is not None and not (k < len(constant) and constant[k]):
+                    self._change(value, m.terms.make("argument", "", call, k), spot)
+            if isinstance(result, Integer | Floating):
+                return m.terms.make("result", result.tag, call)
+            if isinstance(result, Pointer):
+                return m.given(m.terms.make("result", "pointer", call), f"what {name} returns", None).pointer()
+            return 0
+
+        return run
+
+    def _seen_argument(self, value: Any, spot: Spot) -> Any:
+        """An argument as the function sees it: pointers with all that they lead to."""
+        if type(value) is not tuple or value[0] is None:
+            return self.m.as_term(value)
+        obj, offset, *_ = value
+        if obj.gone:
+            raise Fault(obj.gone, spot)
+        cells = tuple((at - offset, self.m.as_term(cell)) for at, cell in sorted(obj.cells.items()))
+        return ("memory", obj.name if obj.initial else "", cells)
+
+    def _change(self, pointer: Address, name: Any, spot: Spot) -> None:
+        """After a call that may write through a pointer, every cell is another one."""
+        obj, offset, *_ = pointer
+        assert obj is not None
+        if self.m.races is not None:
+            raise Unsupported("a pointer is given to a function in parallel code", spot)
+        obj.cells.clear()
+        obj.widths.clear()
+        obj.fills.clear()
+        m = self.m
+
+        def changed(at: int, kind: CType) -> Any:
+            if isinstance(kind, Pointer):
+                inner = m.terms.make("cell", "pointer", name, at - offset)
+                return m.given(inner, obj.name, None).pointer()
+            return m.terms.make("cell", kind.tag, name, at - offset)
+
+        obj.initial = changed
+
+
+def _parameter_types(declared: Node) -> list[CType]:
+    if declared.cursor.type.kind.name != "FUNCTIONPROTO":
+        return []
+    kinds = [scalar_type(kind) for kind in declared.cursor.type.argument_types()]
+    return kinds
+
+
+def _default_type(kind: CType) -> CType:
+    """The type in which an argument is passed that no parameter says the type of."""
+    if isinstance(kind, Integer):
+        return promoted(kind)
+    return DOUBLE if isinstance(kind, Floating) and kind.tag == "float" else kind
+
+
+def _is_constant(kind: Any) -> bool:
+    kind = kind.get_canonical()
+    return kind.kind.name == "POINTER" and bool(kind.get_pointee().is_const_qualified())
+
+
+def _is_declared_pure(declared: Node) -> bool:
+    return any(part.kind in ("PURE_ATTR", "CONST_ATTR") for part in declared.parts)

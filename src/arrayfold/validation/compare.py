@@ -1,0 +1,303 @@
+"""Two texts executed side by side: whether they leave the same behind, at which sizes, or what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import islpy as isl
+
+from arrayfold.validation.faults import Ended, Fault, OutOfSteps, Stopped, Unsupported
+from arrayfold.validation.machine import Machine
+from arrayfold.validation.memory import Object
+from arrayfold.validation.sizes import first_sizes, further_sizes, holds_at
+from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms, readable
+from arrayfold.validation.text import Text
+from arrayfold.validation.types import VOID, CType, Floating, Integer, Pointer
+
+_STEPS = 1_500_000
+_OF_ONE = 250_000
+_FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function with folded regions.
+
+    function  its name
+    regions   where they begin in the original text, in bytes
+    context   { : }  what is known of the parameters where the regions begin
+    gone      arrays from outside that are folded: what is left in them does not matter
+    fixed     sizes for which alone the folds hold
+    """
+
+    function: str
+    regions: tuple[int, ...]
+    contexts: tuple[isl.Set, ...]
+    gone: frozenset[str] = frozenset()
+    fixed: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the new text does otherwise, and at which size."""
+
+    function: str
+    sizes: Mapping[str, int]
+    what: str
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        return f"{self.function}{f' at {at}' if at else ''}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What executing two texts has shown.
+
+    compared    function -> the sizes at which both agree
+    difference  the first difference, if there is one
+    unchecked   function -> why it could not be executed
+    """
+
+    compared: Mapping[str, tuple[Mapping[str, int], ...]]
+    difference: Difference | None = None
+    unchecked: Mapping[str, str] | None = None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no difference was found."""
+        return self.difference is None
+
+
+def validate(
+    original: tuple[str, bytes], new: tuple[str, bytes], arguments: Sequence[str], subjects: Sequence[Subject]
+) -> Validation:
+    """Execute the original and the new text of functions at small sizes, and compare what is left.
+
+    original, new  names and texts of the files
+    arguments      options for the C parser
+    """
+    compared: dict[str, tuple[Mapping[str, int], ...]] = {}
+    unchecked: dict[str, str] = {}
+    try:
+        _check_c(new, arguments)
+    except Fault as fault:
+        return Validation({}, Difference(subjects[0].function, {}, str(fault)))
+    for subject in subjects:
+        try:
+            found = _Comparison(original, new, arguments, subject).run()
+        except Unsupported as reason:
+            unchecked[subject.function] = str(reason)
+            continue
+        if isinstance(found, Difference):
+            return Validation(compared, found, unchecked)
+        sizes, reason = found
+        compared[subject.function] = tuple(sizes)
+        if not sizes:
+            unchecked[subject.function] = reason
+    return Validation(compared, None, unchecked)
+
+
+def _check_c(new: tuple[str, bytes], arguments: Sequence[str]) -> None:
+    Text(*new, arguments, ())
+
+
+class _Excluded(Exception):
+    """The sizes are none of the context."""
+
+
+class _Comparison:
+    def __init__(
+        self,
+        original: tuple[str, bytes],
+        new: tuple[str, bytes],
+        arguments: Sequence[str],
+        subject: Subject,
+    ) -> None:
+        names = sorted({name for context in subject.contexts for name in _parameters(context)})
+        self._subject = subject
+        self._names = names
+        self._original = Text(*original, arguments, names, subject.regions, self._look)
+        self._new = Text(*new, arguments, names)
+        self._spent = 0
+
+    def run(self) -> Difference | tuple[list[Mapping[str, int]], str]:
+        """The sizes at which both agree and, if there is none, why; or the first difference."""
+        compared: list[Mapping[str, int]] = []
+        reasons: list[str] = []
+        tried: list[Mapping[str, int]] = []
+        for series in (first_sizes, further_sizes):
+            if len(compared) >= _FEWEST:
+                break
+            for sizes in series(self._subject.contexts, self._names, self._subject.fixed):
+                if sizes in tried:
+                    continue
+                if self._spent > _STEPS or (series is further_sizes and len(compared) >= _FEWEST):
+                    break
+                tried.append(sizes)
+                try:
+                    found = self._at(sizes)
+                except Unsupported:
+                    raise
+                except Ended as reason:
+                    reasons.append(str(reason))
+                    continue
+                except _Excluded:
+                    continue
+                if found is not None:
+                    return found
+                compared.append(sizes)
+        if reasons:
+            return compared, f"at small sizes the original itself fails: {reasons[0]}"
+        return compared, "no small size is in the context"
+
+    def _look(self, value: Any) -> None:
+        """Raise if the variables where a region begins are outside of the context."""
+        for context in self._subject.contexts:
+            values = {name: value(name) for name in _parameters(context)}
+            if all(type(one) is int for one in values.values()) and not holds_at(context, values):
+                raise _Excluded
+
+    def _at(self, sizes: Mapping[str, int]) -> Difference | None:
+        """Compare at one size, with conditions on data decided in several ways."""
+        has_choices = False
+        first: Ended | None = None
+        agreed = False
+        for k, oracle in enumerate(ORACLES):
+            if k and not has_choices:
+                break
+            terms = Terms()
+            try:
+                before = self._execute(self._original, terms, oracle, sizes, k)
+            except Unsupported:
+                raise
+            except Ended as reason:
+                first = first or reason
+                has_choices = True
+                continue
+            has_choices = self._original.machine.asked > 0
+            found = self._compare_with(before, terms, oracle, sizes, k)
+            if found is not None:
+                return Difference(self._subject.function, sizes, found)
+            agreed = True
+        if not agreed and first is not None:
+            raise first
+        return None
+
+    def _execute(
+        self,
+        text: Text,
+        terms: Terms,
+        oracle: Oracle,
+        sizes: Mapping[str, int],
+        order: int,
+        bounds: Mapping[Term, tuple[int, int]] | None = None,
+        limit: int = _OF_ONE,
+    ) -> Any:
+        m = text.machine
+        m.start(terms, oracle, sizes, limit, bounds, order)
+        try:
+            return text.run(self._subject.function)
+        except RecursionError:
+            raise Unsupported("expressions that are nested too deeply") from None
+        finally:
+            self._spent += m.steps
+
+    def _compare_with(
+        self, result: Any, terms: Terms, oracle: Oracle, sizes: Mapping[str, int], order: int
+    ) -> str | None:
+        old, new = self._original.machine, self._new.machine
+        bounds = {name: (one.low, one.high) for name, one in old.environment.items() if one.is_open}
+        try:
+            other = self._execute(
+                self._new, terms, oracle, sizes, order, bounds, 20 * old.steps + 20_000
+            )
+        except (Fault, Stopped, OutOfSteps) as fault:
+            return str(fault)
+        if _differ(result, other):
+            return f"the function returns {readable(other)} instead of {readable(result)}"
+        return _first_call(old, new) or self._first_cell(old, new)
+
+    def _first_cell(self, old: Machine, new: Machine) -> str | None:
+        for name in dict.fromkeys([*old.environment, *new.environment]):
+            before, after = old.environment.get(name), new.environment.get(name)
+            label = (before or after or _no_object()).name
+            if label.split("[")[0] in self._subject.gone:
+                continue
+            found = _cell_that_differs(before, after, old)
+            if found is not None:
+                offset, width, left, right = found
+                cell = (before or after or _no_object()).cell(offset, width)
+                return f"{cell} holds {readable(right)} instead of {readable(left)}"
+        return None
+
+
+def _no_object() -> Object:
+    return Object("nothing", 0, 0)
+
+
+def _differ(left: Any, right: Any) -> bool:
+    """Whether a value of the original is another one in the new text; what was never set may be anything."""
+    if isinstance(left, Poison) or left is right:
+        return False
+    if type(left) is tuple and type(right) is tuple:
+        return (left[0] and left[0].name, left[1]) != (right[0] and right[0].name, right[1])
+    if isinstance(left, list) and isinstance(right, list):
+        return any(_differ(a[1], b[1]) for a, b in zip(left, right, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return type(left) is not type(right) or left != right
+
+
+def _cell_that_differs(
+    before: Object | None, after: Object | None, m: Machine
+) -> tuple[int, int, Any, Any] | None:
+    """A cell with its width, what it holds in the original and what in the new text."""
+    if before is not None and after is not None and before.fills != after.fills:
+        return 0, 1, "zeros in one part", "zeros in another part"
+    for offset in sorted({*(before.cells if before else ()), *(after.cells if after else ())}):
+        left, right, width = _cells(before, after, offset, m)
+        if _differ(left, right):
+            return offset, width, left, right
+    return None
+
+
+def _cells(before: Object | None, after: Object | None, offset: int, m: Machine) -> tuple[Any, Any, int]:
+    """What a cell holds in both; where nothing was stored, what it held at the begin."""
+    stored = [one for one in (before, after) if one is not None and offset in one.cells]
+    width = stored[0].unit if stored[0].unit > 0 else stored[0].widths.get(offset, 1)
+    if len(stored) == 2:
+        return stored[0].cells[offset], stored[1].cells[offset], width
+    value = stored[0].cells[offset]
+    untouched = after if stored[0] is before else before
+    unchanged = (untouched or stored[0]).missing(offset, _kind_of(value, width), m.zero)
+    return (value, unchanged, width) if stored[0] is before else (unchanged, value, width)
+
+
+def _kind_of(value: Any, width: int) -> CType:
+    if isinstance(value, Term):
+        return Floating(value.tag, width)
+    return Pointer(VOID) if type(value) is tuple else Integer(8 * width, is_signed=True)
+
+
+def _first_call(old: Machine, new: Machine) -> str | None:
+    for k in range(max(len(old.events), len(new.events))):
+        before = old.events[k] if k < len(old.events) else None
+        after = new.events[k] if k < len(new.events) else None
+        if before is None and after is not None:
+            return f"{after[0]} is called once more than before"
+        if before is not None and after is None:
+            return f"{before[0]} is called once less than before"
+        if before is not None and after is not None and before != after:
+            return f"call {k + 1} is {_call_text(after)} instead of {_call_text(before)}"
+    return None
+
+
+def _call_text(event: tuple[Any, ...]) -> str:
+    shown = ["an array" if isinstance(one, tuple) else readable(one) for one in event[1:]]
+    return f"{event[0]}({', '.join(shown)})"
+
+
+def _parameters(context: isl.Set) -> list[str]:
+    return [context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))]
+

@@ -1,0 +1,179 @@
+"""Declarations as closures: variables, their initial values, types with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from arrayfold.validation import operators
+from arrayfold.validation.expressions import Expressions
+from arrayfold.validation.faults import Unsupported
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
+from arrayfold.validation.scope import Value, Variable
+from arrayfold.validation.terms import Poison
+from arrayfold.validation.types import Array, CType, Frame, Pointer, Struct, leaves, size_of, value_of
+
+
+class Declarations:
+    """The declarations of a function."""
+
+    def __init__(self, expressions: Expressions, lasting: Callable[[Node], Variable]) -> None:
+        self.expressions = expressions
+        self.scope = expressions.scope
+        self.m = expressions.m
+        self._lasting = lasting
+
+    def declaration(self, node: Node) -> Run | None:
+        """What a declaration does when it is reached."""
+        if node.kind == "TYPEDEF_DECL":
+            prologue: list[Run] = []
+            kind = self._type(node, node.cursor.underlying_typedef_type, node.expressions, prologue)
+            self.scope.typedefs[node.key] = kind
+            return _all(prologue) if prologue else None
+        if node.kind != "VAR_DECL":
+            return None
+        if node.is_static or node.is_extern:
+            self.scope.remember(node, self._lasting(node))
+            return None
+        return self._local(node)
+
+    def _local(self, node: Node) -> Run:
+        prologue: list[Run] = []
+        kind = self.declared_type(node, prologue)
+        variable = self.scope.declare(node, kind)
+        slot, initial, name, m = variable.slot, node.initializer, node.name, self.m
+        if variable.is_register:
+            if initial is None:
+                unset = Poison(f"{name} was never set")
+
+                def forget(f: Frame) -> None:
+                    f[slot] = unset
+
+                return _all([*prologue, forget])
+            run = self.expressions.converted(initial, kind)
+            if name in self.scope.sized:
+                run = self.expressions.sized(name, run)
+
+            def begin(f: Frame) -> None:
+                f[slot] = run(f)
+
+            return _all([*prologue, begin])
+        size = size_of(kind)
+        if size is None:
+            raise Unsupported(f"{name} of unknown size", node.spot)
+
+        def make(f: Frame) -> None:
+            f[slot] = m.allocate(name, value_of(size, f)).pointer()
+
+        steps: list[Run] = [*prologue, make]
+        if initial is not None:
+            steps += self.initialised(lambda f: f[slot], kind, initial, name)
+        return _all(steps)
+
+    def declared_type(self, node: Node, prologue: list[Run]) -> CType:
+        """The type of a variable or a parameter."""
+        written = list(node.expressions)
+        if node.initializer is not None and written:
+            written.pop()
+        return self._type(node, node.type, written, prologue)
+
+    def _type(self, node: Node, kind: Any, written: list[Node], prologue: list[Run]) -> CType:
+        return self.scope.read_type(kind, list(written), self.expressions.whole, prologue, node.spot)
+
+    # ------------------------------------------------ initial values
+
+    def initialised(self, address: Run, kind: CType, initial: Node, name: str) -> list[Run]:
+        """The steps that give an object in memory its initial value."""
+        if initial.kind != "INIT_LIST_EXPR":
+            if isinstance(kind, Array):
+                raise Unsupported("an array that begins with a text", initial.spot)
+            run = self.expressions.converted(initial, kind)
+            if name in self.scope.sized:
+                run = self.expressions.sized(name, run)
+            return [self.expressions.store(address, kind, run, initial.spot)]
+        size = size_of(kind)
+        assert size is not None
+
+        def clear(f: Frame) -> None:
+            obj, offset, *_ = address(f)
+            obj.fills.append((offset, offset + value_of(size, f)))
+
+        steps: list[Run] = [clear]
+        self._fill(address, kind, initial, 0, steps)
+        return steps
+
+    def _fill(self, address: Run, kind: CType, initial: Node, offset: int, steps: list[Run]) -> None:
+        if not isinstance(kind, Array | Struct):
+            for part in initial.expressions[:1]:
+                self._put(address, kind, part, offset, steps)
+            return
+        places = _places(kind, offset)
+        k = 0
+        waiting: list[tuple[int, CType]] = []
+        for part in initial.parts:
+            inner = part
+            if part.kind == "UNEXPOSED_EXPR" and len(part.parts) > 1:
+                k, inner = self._designated(kind, part), part.parts[-1]
+                waiting = []
+            if waiting:
+                at, leaf = waiting.pop(0)
+                self._put(address, leaf, inner, at, steps)
+                continue
+            at, member = places(k)
+            k += 1
+            if inner.kind == "INIT_LIST_EXPR":
+                self._fill(address, member, inner, at, steps)
+            elif isinstance(member, Array) or (
+                isinstance(member, Struct) and inner.type.get_canonical().kind.name != "RECORD"
+            ):
+                waiting = leaves(member, at)
+                at, leaf = waiting.pop(0)
+                self._put(address, leaf, inner, at, steps)
+            else:
+                self._put(address, member, inner, at, steps)
+
+    def _designated(self, kind: CType, part: Node) -> int:
+        where = part.parts[0]
+        if len(part.parts) == 2 and isinstance(kind, Struct) and where.kind == "MEMBER_REF":
+            return list(kind.members).index(where.name)
+        if len(part.parts) == 2 and isinstance(kind, Array) and isinstance(where.constant, int):
+            return where.constant
+        raise Unsupported("this designator", part.spot)
+
+    def _put(self, address: Run, kind: CType, node: Node, offset: int, steps: list[Run]) -> None:
+        value: Value = self.expressions.value(node)
+        run = operators.convert(self.m, value.run, value.type, kind, node.spot)
+
+        def there(f: Frame) -> Any:
+            obj, start, low, high = address(f)
+            return (obj, start + offset, low, high)
+
+        steps.append(self.expressions.store(there, kind, run, node.spot))
+
+
+def _places(kind: Array | Struct, offset: int) -> Callable[[int], tuple[int, CType]]:
+    """Offset and type of the k-th element or member."""
+    if isinstance(kind, Struct):
+        members = list(kind.members.values())
+        return lambda k: (offset + members[k][0], members[k][1])
+    size = size_of(kind.element)
+    if not isinstance(size, int):
+        raise Unsupported("a list of initial values for an array of variable extents")
+    return lambda k: (offset + k * size, kind.element)
+
+
+def _all(steps: list[Run]) -> Run:
+    if len(steps) == 1:
+        return steps[0]
+
+    def run(f: Frame) -> None:
+        for step in steps:
+            step(f)
+
+    return run
+
+
+def parameter_type(kind: CType) -> CType:
+    """The type that a parameter really has: arrays are pointers."""
+    return Pointer(kind.element) if isinstance(kind, Array) else kind

@@ -1,0 +1,313 @@
+"""Expressions as closures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from arrayfold.validation import operators
+from arrayfold.validation.access import Accesses
+from arrayfold.validation.faults import Unsupported
+from arrayfold.validation.memory import NULL
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import COMPARISONS, Run
+from arrayfold.validation.scope import Scope, Value, scalar_type
+from arrayfold.validation.terms import Term
+from arrayfold.validation.types import (
+    INT,
+    LONG,
+    SIZE,
+    VOID,
+    Array,
+    CType,
+    Floating,
+    Frame,
+    Integer,
+    Other,
+    Pointer,
+    Struct,
+    common_type,
+    promoted,
+    size_of,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from arrayfold.validation.calls import Calls
+
+
+class Expressions(Accesses):
+    """The expressions of a function."""
+
+    def __init__(self, scope: Scope, calls: Calls) -> None:
+        super().__init__(scope)
+        self.calls = calls
+        self._kinds: dict[str, Callable[[Node], Value]] = {
+            "INTEGER_LITERAL": self._integer,
+            "CHARACTER_LITERAL": self._integer,
+            "FLOATING_LITERAL": self._floating,
+            "STRING_LITERAL": self._string,
+            "DECL_REF_EXPR": self._reference,
+            "PAREN_EXPR": lambda node: self.value(node.parts[0]),
+            "UNEXPOSED_EXPR": self._implied,
+            "CSTYLE_CAST_EXPR": self._cast,
+            "UNARY_OPERATOR": self._unary,
+            "BINARY_OPERATOR": self._binary,
+            "COMPOUND_ASSIGNMENT_OPERATOR": self._update,
+            "CONDITIONAL_OPERATOR": self._choice,
+            "ARRAY_SUBSCRIPT_EXPR": self._loaded,
+            "MEMBER_REF_EXPR": self._loaded,
+            "COMPOUND_LITERAL_EXPR": self._loaded,
+            "CALL_EXPR": lambda node: self.calls.call(self, node),
+            "CXX_UNARY_EXPR": self._size,
+            "StmtExpr": self._block,
+            "GNU_NULL_EXPR": lambda _: Value(lambda _: NULL, Pointer(VOID)),
+        }
+        self.statements: Any = None
+
+    def value(self, node: Node) -> Value:
+        """What an expression gives."""
+        make = self._kinds.get(node.kind)
+        if make is None:
+            raise Unsupported(f"{node.kind.lower().removesuffix('_expr').replace('_', ' ')}", node.spot)
+        return make(node)
+
+    def converted(self, node: Node, target: CType) -> Run:
+        """The value of an expression as another type."""
+        value = self.value(node)
+        return operators.convert(self.m, value.run, value.type, target, node.spot)
+
+    def whole(self, node: Node) -> Run:
+        """The value of an expression that must be a whole number."""
+        run, m, spot = self.value(node).run, self.m, node.spot
+
+        def number(f: Frame) -> int:
+            value = run(f)
+            return value if type(value) is int else m.whole(value, spot)
+
+        return number
+
+    # ------------------------------------------------ literals and names
+
+    def _integer(self, node: Node) -> Value:
+        kind = scalar_type(node.type)
+        value = node.constant
+        if not isinstance(kind, Integer) or not isinstance(value, int):
+            raise Unsupported("this constant", node.spot)
+        number = kind.wrapped(value)
+        return Value(lambda _: number, kind)
+
+    def _floating(self, node: Node) -> Value:
+        kind, m, number = scalar_type(node.type), self.m, repr(node.constant)
+        tag = kind.tag
+        return Value(lambda _: m.terms.make("constant", tag, number), kind)
+
+    def _string(self, node: Node) -> Value:
+        text, m = node.name, self.m
+        return Value(lambda _: m.terms.make("string", "", text), Pointer(scalar_type(node.type)))
+
+    def _reference(self, node: Node) -> Value:
+        declared = node.referenced
+        if declared is not None and declared.kind == "ENUM_CONSTANT_DECL":
+            number = int(declared.cursor.enum_value)
+            return Value(lambda _: number, INT)
+        if declared is not None and declared.kind == "FUNCTION_DECL":
+            m, name = self.m, declared.name
+            return Value(lambda _: m.terms.make("function", "", name), Pointer(Other("function")))
+        variable = self.variable(node)
+        if variable.is_register:
+            slot = variable.slot
+            return Value(lambda f: f[slot], variable.type)
+        loaded = self._loaded(node)
+        if variable.lasting is not None and variable.name in self.scope.sized:
+            m, name, run = self.m, variable.name, loaded.run
+            return Value(lambda f: m.sized(name, run(f)), loaded.type)
+        return loaded
+
+    def _loaded(self, node: Node) -> Value:
+        run, kind = self.address(node)
+        if isinstance(kind, Array):
+            return Value(self.decayed(run, kind, node.spot), Pointer(kind.element))
+        return Value(self.load(run, kind, node.spot), kind)
+
+    # ------------------------------------------------ conversions
+
+    def _implied(self, node: Node) -> Value:
+        if len(node.parts) != 1:
+            raise Unsupported("this expression", node.spot)
+        value = self.value(node.parts[0])
+        target = scalar_type(node.type)
+        if isinstance(target, Pointer) and not isinstance(value.type, Integer):
+            # What a pointer of variable extents points at is known where it is declared.
+            return value
+        if isinstance(target, Array | Struct) or target.tag == "void":
+            return value
+        run = operators.convert(self.m, value.run, value.type, target, node.spot)
+        return Value(run, target)
+
+    def _cast(self, node: Node) -> Value:
+        *written, inner = node.expressions
+        prologue: list[Run] = []
+        target = self.scope.read_type(node.type, written, self.whole, prologue, node.spot)
+        value = self.value(inner)
+        if target.tag == "void":
+            return Value(value.run, VOID)
+        run = operators.convert(self.m, value.run, value.type, target, node.spot)
+        return Value(self._after(prologue, run), target)
+
+    @staticmethod
+    def _after(prologue: list[Run], run: Run) -> Run:
+        if not prologue:
+            return run
+
+        def both(f: Frame) -> Any:
+            for first in prologue:
+                first(f)
+            return run(f)
+
+        return both
+
+    def _size(self, node: Node) -> Value:
+        value = node.constant
+        if isinstance(value, int) and value > 0:
+            return Value(lambda _: value, SIZE)
+        if node.expressions and node.expressions[-1].end == node.end:
+            size = size_of(self.type_of(node.expressions[-1]))
+        else:
+            size = self.size_of_type(node, self.whole)
+        if size is None:
+            raise Unsupported("the size of this type", node.spot)
+        number = size
+        return Value(lambda f: value_of(number, f), SIZE)
+
+    # ------------------------------------------------ operators
+
+    def _unary(self, node: Node) -> Value:
+        operator, (operand,) = node.operator, node.expressions
+        if operator in ("x++", "x--", "++", "--"):
+            return self._step(node, operand, operator)
+        if operator == "&":
+            run, kind = self.address(operand)
+            return Value(run, Pointer(kind))
+        if operator == "*":
+            return self._loaded(node)
+        if operator == "!":
+            value, m, spot = self.value(operand), self.m, node.spot
+            return Value(lambda f: _negated(m, value.run(f), spot), INT)
+        if operator == "extension":
+            return self.value(operand)
+        value = self.value(operand)
+        kind = value.type
+        if isinstance(kind, Integer):
+            kind = promoted(kind)
+        if not isinstance(kind, Integer | Floating) or operator not in ("+", "-", "~"):
+            raise Unsupported(f"operator {operator}", node.spot)
+        run = operators.convert(self.m, value.run, value.type, kind, node.spot)
+        if operator == "+":
+            return Value(run, kind)
+        return Value(operators.unary(self.m, operator, kind, run, node.spot), kind)
+
+    def _step(self, node: Node, operand: Node, operator: str) -> Value:
+        kind = self.type_of(operand)
+        one: Value = Value(lambda _: 1, INT)
+        is_after = operator.startswith("x")
+        sign = operator[-1]
+        return self.updated(node, operand, kind, lambda old: self.applied(node, sign, old, one), is_after)
+
+    def _update(self, node: Node) -> Value:
+        target, amount = node.expressions
+        kind = self.type_of(target)
+        value = self.value(amount)
+        sign = node.operator[:-1]
+        return self.updated(node, target, kind, lambda old: self.applied(node, sign, old, value), False)
+
+    def _binary(self, node: Node) -> Value:
+        operator, (left, right) = node.operator, node.expressions
+        if operator == "=":
+            return self.assigned(node, left, right)
+        if operator == ",":
+            first, second = self.value(left), self.value(right)
+            return Value(lambda f: (first.run(f), second.run(f))[1], second.type)
+        if operator in ("&&", "||"):
+            decided = self.condition(node)
+            return Value(lambda f: int(decided(f)), INT)
+        return self.applied(node, operator, self.value(left), self.value(right))
+
+    def applied(self, node: Node, operator: str, left: Value, right: Value) -> Value:
+        """A binary operator on two values."""
+        m, spot = self.m, node.spot
+        if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
+            return self._on_pointers(node, operator, left, right)
+        if operator in ("<<", ">>") and isinstance(left.type, Integer):
+            kind = promoted(left.type)
+            run = operators.convert(m, left.run, left.type, kind, spot)
+            return Value(operators.shift(m, operator, kind, run, right.run, spot), kind)
+        if not isinstance(left.type, Integer | Floating) or not isinstance(right.type, Integer | Floating):
+            raise Unsupported(f"operator {operator} on {left.type.tag} and {right.type.tag}", spot)
+        kind = common_type(left.type, right.type)
+        first = operators.convert(m, left.run, left.type, kind, spot)
+        second = operators.convert(m, right.run, right.type, kind, spot)
+        if operator in COMPARISONS:
+            return Value(operators.comparison(m, operator, kind, first, second), INT)
+        return Value(operators.arithmetic(m, operator, kind, first, second, spot), kind)
+
+    def _on_pointers(self, node: Node, operator: str, left: Value, right: Value) -> Value:
+        m, spot = self.m, node.spot
+        if operator in COMPARISONS:
+            kind = left.type if isinstance(left.type, Pointer) else right.type
+            first = operators.convert(m, left.run, left.type, kind, spot)
+            second = operators.convert(m, right.run, right.type, kind, spot)
+            return Value(operators.comparison(m, operator, kind, first, second), INT)
+        if operator == "+" and isinstance(right.type, Pointer):
+            left, right = right, left
+        if isinstance(left.type, Pointer) and isinstance(right.type, Pointer) and operator == "-":
+            return Value(self.distance(left, right, spot), LONG)
+        if operator not in ("+", "-") or not isinstance(left.type, Pointer):
+            raise Unsupported(f"operator {operator} on pointers", spot)
+        return Value(self.moved(left, right.run, -1 if operator == "-" else 1, spot), left.type)
+
+    def _choice(self, node: Node) -> Value:
+        condition, left, right = node.expressions
+        decided = self.condition(condition)
+        first, second = self.value(left), self.value(right)
+        kinds = (first.type, second.type)
+        if all(isinstance(kind, Integer | Floating) for kind in kinds):
+            kind: CType = common_type(*kinds)
+        else:
+            kind = first.type if isinstance(first.type, Pointer | Struct) else second.type
+        yes = operators.convert(self.m, first.run, first.type, kind, node.spot)
+        no = operators.convert(self.m, second.run, second.type, kind, node.spot)
+        return Value(lambda f: yes(f) if decided(f) else no(f), kind)
+
+    def _block(self, node: Node) -> Value:
+        return self.statements.block_value(node.parts[0])
+
+    # ------------------------------------------------ conditions
+
+    def condition(self, node: Node) -> Callable[[Frame], bool]:
+        """An expression as true or false."""
+        inner = node
+        while inner.kind == "PAREN_EXPR":
+            inner = inner.parts[0]
+        m, spot = self.m, node.spot
+        if inner.kind == "BINARY_OPERATOR" and inner.operator in ("&&", "||"):
+            left, right = (self.condition(part) for part in inner.expressions)
+            if inner.operator == "&&":
+                return lambda f: left(f) and right(f)
+            return lambda f: left(f) or right(f)
+        if inner.kind == "UNARY_OPERATOR" and inner.operator == "!":
+            negated = self.condition(inner.expressions[0])
+            return lambda f: not negated(f)
+        run = self.value(inner).run
+
+        def holds(f: Frame) -> bool:
+            value = run(f)
+            return value != 0 if type(value) is int else m.truth(value, spot)
+
+        return holds
+
+
+def _negated(m: Any, value: Any, spot: Any) -> Any:
+    if type(value) is Term:
+        return m.combine("!", "i32", value)
+    return value if type(value) not in (int, tuple) else int(not m.truth(value, spot))

@@ -1,0 +1,181 @@
+"""Functions of the C library: those that only compute, and those that do something that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayfold.validation.faults import Fault, Spot, Stopped, Unsupported
+from arrayfold.validation.machine import Machine
+from arrayfold.validation.memory import NULL
+from arrayfold.validation.types import CType, Integer
+
+_REAL = (
+    "sqrt cbrt fabs exp exp2 exp10 expm1 log log2 log10 log1p logb sin cos tan asin acos atan sinh cosh tanh "
+    "asinh acosh atanh erf erfc tgamma lgamma floor ceil round trunc rint nearbyint pow atan2 hypot fmod fmin "
+    "fmax fdim remainder copysign nextafter fma ldexp scalbn lround llround lrint llrint ilogb"
+).split()
+PURE = frozenset(
+    [f"{name}{suffix}" for name in _REAL for suffix in ("", "f", "l")]
+    + [f"__builtin_{name}{suffix}" for name in _REAL for suffix in ("", "f", "l")]
+    + "abs labs llabs isnan isinf isfinite signbit atoi atol atof strlen strcmp strncmp memcmp toupper".split()
+    + "tolower isdigit isalpha isspace div ldiv".split()
+    + [f"__builtin_{name}" for name in "inf inff infl nan nanf nanl huge_val huge_valf huge_vall".split()]
+    + "__builtin_isnan __builtin_isinf_sign __builtin_isfinite __builtin_signbit __builtin_clz".split()
+    + "__builtin_popcount __builtin_ctz __builtin_isinf __builtin_abs __builtin_constant_p".split()
+)
+
+Known = Callable[[Machine, Sequence[Any], CType, Spot], Any]
+
+
+def _malloc(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+    return _allocated(m, m.whole(arguments[-1], spot), spot)
+
+
+def _allocated(m: Machine, size: int, spot: Spot) -> Any:
+    if size > (1 << 62):
+        raise Fault(f"{size} bytes are allocated", spot)
+    block = m.allocate(f"what is allocated in line {spot.line}", size)
+    block.is_heap = True
+    return block.pointer()
+
+
+def _calloc(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+    size = m.whole(arguments[0], spot) * m.whole(arguments[1], spot)
+    pointer = _allocated(m, size, spot)
+    pointer[0].fills.append((0, size))
+    return pointer
+
+
+def _posix_memalign(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+    obj, offset, *_rest = arguments[0]
+    if obj is None:
+        raise Fault("a null pointer is followed", spot)
+    obj.cells[offset] = _aligned(m, arguments[1:], _, spot)
+    return 0
+
+
+def _aligned(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+    pointer = _malloc(m, arguments, _, spot)
+    alignment = m.whole(arguments[0], spot)
+    pointer[0].base += -pointer[0].base % max(alignment, 1)
+    return pointer
+
+
+def _free(_: Machine, arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
+    (pointer,) = arguments
+    if type(pointer) is not tuple:
+        raise Fault("free of what is no pointer", spot)
+    obj, offset = pointer[0], pointer[1]
+    if obj is None:
+        return 0
+    if obj.gone:
+        raise Fault(f"{obj.name} is freed twice", spot)
+    if not obj.is_heap and obj.initial is None:
+        raise Fault(f"free of {obj.name}, which was not allocated", spot)
+    if offset != 0:
+        raise Fault("free of a pointer into the middle of a block", spot)
+    obj.end(f"{obj.name} is used after it was freed in line {spot.line}")
+    return 0
+
+
+def _stop(name: str) -> Known:
+    def stop(_: Machine, _arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
+        raise Stopped(f"the program ends with {name}", spot)
+
+    return stop
+
+
+def _unreachable(_: Machine, _arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
+    raise Fault("a place is reached that the program says is never reached", spot)
+
+
+def _absolute(m: Machine, arguments: Sequence[Any], kind: CType, spot: Spot) -> Any:
+    (value,) = arguments
+    if type(value) is not int or not isinstance(kind, Integer):
+        return m.combine("abs", kind.tag, value)
+    if value == kind.low:
+        raise Fault(f"the absolute value of {value} overflows", spot)
+    return abs(value)
+
+
+def _first(_: Machine, arguments: Sequence[Any], _kind: CType, _spot: Spot) -> Any:
+    return arguments[0]
+
+
+def _memset(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+    pointer, value, count = arguments
+    size = m.whole(count, spot)
+    obj, offset, low, high = _block(pointer, size, m, spot)
+    if value != 0 or type(value) is not int:
+        raise Unsupported("memset with another byte than 0", spot)
+    if size:
+        for at in [at for at in obj.cells if offset <= at < offset + size]:
+            del obj.cells[at]
+            obj.widths.pop(at, None)
+        obj.fills.append((offset, offset + size))
+        if obj.is_open:
+            obj.low, obj.high = min(obj.low, offset), max(obj.high, offset + size)
+    return (obj, offset, low, high)
+
+
+def _memcpy(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+    target, origin, count = arguments
+    size = m.whole(count, spot)
+    to, at, low, high = _block(target, size, m, spot)
+    source, start, *_rest = _block(origin, size, m, spot)
+    if to is source and abs(at - start) < size and at != start:
+        raise Unsupported("a copy of bytes that overlap", spot)
+    unit = max(to.unit, source.unit)
+    if size and (unit <= 0 or to.unit < 0 or source.unit < 0 or size % unit or source.initial or source.fills):
+        raise Unsupported("a copy of bytes whose elements are not known", spot)
+    for k in range(0, size, unit) if size else ():
+        to.check_width(at + k, unit, spot, is_store=True)
+        if start + k in source.cells:
+            to.cells[at + k] = source.cells[start + k]
+        else:
+            to.cells.pop(at + k, None)
+    return (to, at, low, high)
+
+
+def _block(pointer: Any, size: int, m: Machine, spot: Spot) -> Any:
+    if type(pointer) is not tuple:
+        raise Unsupported("a pointer that comes out of data", spot)
+    if pointer[0] is None:
+        if size:
+            raise Fault("a null pointer is followed", spot)
+        return NULL
+    _, offset, low, high = pointer
+    if offset < low or offset + size > high:
+        m.outside(pointer, size, spot)
+    if pointer[0].gone:
+        raise Fault(pointer[0].gone, spot)
+    return pointer
+
+
+KNOWN: dict[str, Known] = {
+    "malloc": _malloc,
+    "alloca": _malloc,
+    "__builtin_alloca": _malloc,
+    "calloc": _calloc,
+    "aligned_alloc": _aligned,
+    "memalign": _aligned,
+    "posix_memalign": _posix_memalign,
+    "free": _free,
+    "abort": _stop("abort"),
+    "exit": _stop("exit"),
+    "_Exit": _stop("_Exit"),
+    "__assert_fail": _stop("a failed assertion"),
+    "__assert_rtn": _stop("a failed assertion"),
+    "__builtin_trap": _stop("a trap"),
+    "__builtin_unreachable": _unreachable,
+    "abs": _absolute,
+    "labs": _absolute,
+    "llabs": _absolute,
+    "__builtin_expect": _first,
+    "__builtin_assume_aligned": _first,
+    "memset": _memset,
+    "__builtin_memset": _memset,
+    "memcpy": _memcpy,
+    "__builtin_memcpy": _memcpy,
+}

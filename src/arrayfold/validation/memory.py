@@ -1,0 +1,102 @@
+"""Memory: objects of bytes that hold whole values, and pointers that know the bounds of their array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from arrayfold.validation.faults import Fault, Spot, Unsupported
+from arrayfold.validation.terms import Poison
+from arrayfold.validation.types import CType
+
+Address: TypeAlias = "tuple[Object | None, int, float, float]"
+"""An object, an offset in bytes, and the bounds of the array in it that the pointer may walk."""
+
+NULL: Address = (None, 0, 0, 0)
+UNBOUNDED = float("inf")
+
+
+class Object:
+    """A piece of memory.
+
+    cells    offset in bytes -> what was stored there
+    unit     the width of all its cells; -1 if there are several widths
+    initial  what a cell holds that nothing was stored in; None if that was never set
+    fills    stretches that were set to zero bytes, the last one last
+    is_open  its size is unknown; low and high then tell what was touched
+    gone     why it does not exist any more
+    """
+
+    __slots__ = (
+        *("base", "cells", "fills", "gone", "high", "initial", "is_heap", "is_open", "low", "name"),
+        *("number", "size", "unit", "widths"),
+    )
+
+    def __init__(self, name: str, size: float, number: int) -> None:
+        self.name = name
+        self.size = size
+        self.number = number
+        # Aligned as malloc aligns, and not more.
+        self.base = number * 0x1000000 + 16 * (number % 4)
+        self.cells: dict[int, Any] = {}
+        self.unit = 0
+        self.widths: dict[int, int] = {}
+        self.initial: Callable[[int, CType], Any] | None = None
+        self.fills: list[tuple[int, int]] = []
+        self.is_heap = False
+        self.is_open = False
+        self.gone = ""
+        self.low = 0
+        self.high = 0
+
+    def pointer(self) -> Address:
+        """A pointer to its begin."""
+        if self.is_open:
+            return (self, 0, -UNBOUNDED, UNBOUNDED)
+        return (self, 0, self.low, self.low + self.size)
+
+    def end(self, reason: str) -> None:
+        """Whatever uses it from now on is a fault."""
+        self.gone = reason
+        self.unit = -1
+
+    def check_width(self, offset: int, width: int, spot: Spot, *, is_store: bool) -> None:
+        """Called where an access is not like all others of the object before: remember, or refuse."""
+        if self.gone:
+            raise Fault(self.gone, spot)
+        if self.is_open:
+            self.low = min(self.low, offset)
+            self.high = max(self.high, offset + width)
+        if self.unit == 0 and offset % width == 0 and not self.is_open:
+            self.unit = width
+            return
+        if self.unit > 0:
+            self.widths = dict.fromkeys(self.cells, self.unit)
+        self.unit = -1
+        for other in range(offset - 15, offset + width):
+            length = self.widths.get(other)
+            overlaps = length is not None and other + length > offset
+            if overlaps and (other, length) != (offset, width):
+                if is_store and other >= offset and other + (length or 0) <= offset + width:
+                    del self.widths[other]
+                    self.cells.pop(other, None)
+                    continue
+                raise Unsupported(f"{self.name} is accessed with elements of several sizes", spot)
+        if is_store:
+            self.widths[offset] = width
+
+    def missing(self, offset: int, kind: CType, zero: Callable[[CType], Any]) -> Any:
+        """What is read where nothing was stored."""
+        for low, high in reversed(self.fills):
+            if low <= offset < high:
+                return zero(kind)
+        if self.initial is not None:
+            return self.initial(offset, kind)
+        width = getattr(kind, "size", 1)
+        return Poison(f"{self.cell(offset, width)} was never set")
+
+    def cell(self, offset: int, width: int) -> str:
+        """The name of a cell for people."""
+        if offset == 0 and self.size == width:
+            return self.name
+        return f"{self.name}[{offset // width}]" if width and offset % width == 0 else f"{self.name}+{offset}"

@@ -1,0 +1,145 @@
+"""libclang's cursors as a small tree: every question is asked once."""
+# pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from arrayfold.frontends.libclang import evaluate, library
+from arrayfold.validation.faults import Spot
+
+BINARY = (
+    *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
+    *("&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ","),
+)
+UNARY = ("?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "real", "imag", "extension", "?")
+
+
+class Node:
+    """An expression, a statement or a declaration."""
+
+    def __init__(self, cursor: Any) -> None:
+        self.cursor = cursor
+        self.kind: str = cursor.kind.name
+        self.is_expression: bool = cursor.kind.is_expression()
+
+    @cached_property
+    def parts(self) -> list[Node]:
+        """Its children."""
+        return [Node(child) for child in self.cursor.get_children()]
+
+    @cached_property
+    def expressions(self) -> list[Node]:
+        """The children that are expressions."""
+        return [part for part in self.parts if part.is_expression]
+
+    @cached_property
+    def name(self) -> str:
+        """How it is spelt."""
+        return str(self.cursor.spelling)
+
+    @cached_property
+    def type(self) -> Any:
+        """libclang's type of it."""
+        return self.cursor.type
+
+    @cached_property
+    def start(self) -> int:
+        """Where its text begins, in bytes; the use, where a macro stands for it."""
+        return int(self.cursor.extent.start.offset)
+
+    @cached_property
+    def end(self) -> int:
+        """Where its text ends."""
+        return int(self.cursor.extent.end.offset)
+
+    @cached_property
+    def file(self) -> str:
+        """The file that it is in."""
+        file = self.cursor.location.file
+        return str(file.name) if file is not None else ""
+
+    @cached_property
+    def spot(self) -> Spot:
+        """The line that it is in."""
+        return Spot(self.file, int(self.cursor.location.line))
+
+    @cached_property
+    def referenced(self) -> Node | None:
+        """The declaration that it names."""
+        found = self.cursor.referenced
+        return Node(found) if found is not None else None
+
+    @cached_property
+    def key(self) -> int:
+        """The same number for all mentions of a declaration."""
+        return int(self.cursor.canonical.hash)
+
+    @cached_property
+    def operator(self) -> str:
+        """The operator of a unary or binary expression."""
+        if self.kind == "UNARY_OPERATOR":
+            return UNARY[min(library().clang_getCursorUnaryOperatorKind(self.cursor), len(UNARY) - 1)]
+        return BINARY[library().clang_getCursorBinaryOperatorKind(self.cursor)]
+
+    @cached_property
+    def constant(self) -> int | float | None:
+        """Its value, if clang knows it."""
+        return evaluate(self.cursor)
+
+    @cached_property
+    def initializer(self) -> Node | None:
+        """The value that a declared variable begins with."""
+        found = library().clang_Cursor_getVarDeclInitializer(self.cursor)
+        return None if found.kind.is_invalid() or not self.expressions else self.expressions[-1]
+
+    @cached_property
+    def definition(self) -> Node | None:
+        """The definition of a function that is declared."""
+        found = self.cursor.get_definition()
+        return Node(found) if found is not None else None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is declared static."""
+        return self.cursor.storage_class.name == "STATIC"
+
+    @property
+    def is_extern(self) -> bool:
+        """Whether it is declared extern."""
+        return self.cursor.storage_class.name == "EXTERN"
+
+    def tokens(self) -> list[tuple[str, int]]:
+        """Its text as tokens, each with its place in bytes."""
+        return [(str(one.spelling), int(one.extent.start.offset)) for one in self.cursor.get_tokens()]
+
+    def bare(self) -> Node:
+        """The node without parentheses and implied conversions."""
+        node = self
+        while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.parts) == 1:
+            node = node.parts[0]
+        return node
+
+    def walk(self) -> Iterator[Node]:
+        """The node and everything in it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+    def substatements(self) -> list[Node]:
+        """The statements directly in it, in the order of the text."""
+        match self.kind:
+            case "COMPOUND_STMT":
+                return self.parts
+            case "FOR_STMT" | "WHILE_STMT" | "SWITCH_STMT":
+                return self.parts[-1:]
+            case "DO_STMT":
+                return self.parts[:1]
+            case "IF_STMT":
+                return self.parts[1:]
+            case "LABEL_STMT" | "DEFAULT_STMT" | "CASE_STMT":
+                return self.parts[-1:]
+            case _:
+                return []

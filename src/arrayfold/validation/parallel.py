@@ -1,0 +1,480 @@
+"""OpenMP constructs as closures: executed one after the other, in one of several orders, and watched for races."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from arrayfold.validation.depend import item_address
+from arrayfold.validation.expressions import Expressions
+from arrayfold.validation.faults import Unsupported
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
+from arrayfold.validation.pragmas import ALONE, Directive
+from arrayfold.validation.races import Races, Task
+from arrayfold.validation.scope import Variable
+from arrayfold.validation.signals import CONTINUE
+from arrayfold.validation.terms import Poison
+from arrayfold.validation.types import Array, Frame, Struct, size_of, value_of
+
+if TYPE_CHECKING:
+    from arrayfold.validation.statements import Statements
+
+_HARMLESS = ("simd", "ordered")
+_LOCKED = ("critical", "atomic")
+_WORK = ("for", "for simd", "sections", "single", "master", "masked")
+
+
+class Constructs:
+    """The OpenMP constructs of a function.
+
+    waiting  directives of the function that stand in front of a statement not read yet, in the order of the text
+    """
+
+    def __init__(self, expressions: Expressions, waiting: Sequence[Directive]) -> None:
+        self.expressions = expressions
+        self.scope = expressions.scope
+        self.m = expressions.m
+        self._waiting = list(waiting)
+        self._inside: list[int] = []
+        self.statements: Statements
+
+    def in_front_of(self, node: Node) -> list[Directive]:
+        """The directives that belong to a statement."""
+        found: list[Directive] = []
+        while self._waiting and self._waiting[0].end <= node.start and self._waiting[0].name not in ALONE:
+            found.append(self._waiting.pop(0))
+        return found
+
+    def alone_before(self, offset: int) -> list[Run]:
+        """The directives before a place that belong to no statement."""
+        steps: list[Run] = []
+        while self._waiting and self._waiting[0].end <= offset and self._waiting[0].name in ALONE:
+            directive = self._waiting.pop(0)
+            if directive.name == "barrier":
+                steps.append(self._barrier)
+            elif directive.name == "taskwait" and not directive.clauses:
+                steps.append(self._taskwait)
+        return steps
+
+    def construct(self, directives: Sequence[Directive], node: Node) -> Run:
+        """A statement with its directives, the outermost first."""
+        first, *rest = directives
+        name = first.name
+        if name in _HARMLESS:
+            return self._inner(rest, node)
+        if name.split()[0] in _LOCKED:
+            return self._locked(self._inner(rest, node))
+        if name in ("parallel for", "parallel for simd", "taskloop", "taskloop simd"):
+            return self._alone(self._loop(first, node, is_team=False))
+        if name in ("for", "for simd"):
+            return self._loop(first, node, is_team=True)
+        if name in ("sections", "parallel sections"):
+            run = self._sections(first, node)
+            return self._alone(run) if name.startswith("parallel") else run
+        if name == "parallel":
+            return self._alone(self._parallel(first, rest, node))
+        if name in ("single", "master", "masked"):
+            return self._single(first, rest, node)
+        if name == "task":
+            return self._alone(self._task(first, rest, node), keeps=True)
+        if name == "taskgroup":
+            return self._alone(self._taskgroup(rest, node))
+        raise Unsupported(f"OpenMP's {name}", first.spot)
+
+    def _inner(self, rest: Sequence[Directive], node: Node) -> Run:
+        return self.construct(rest, node) if rest else self.statements.plain(node)
+
+    # ------------------------------------------------ one thread, or a team
+
+    def _alone(self, run: Run, *, keeps: bool = False) -> Run:
+        """Begin to watch for races, and stop where nothing runs at the same time any more."""
+        m = self.m
+
+        def watched(f: Frame) -> Any:
+            if m.races is not None:
+                return run(f)
+            races = m.races = Races()
+            signal = run(f)
+            if not keeps or not races.loose:
+                m.races = None
+            return signal
+
+        return watched
+
+    def _parallel(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+        self._inside.append(directive.start)
+        body = self._inner(rest, node)
+        self._inside.pop()
+        private = self._private(directive)
+        m = self.m
+
+        def run(f: Frame) -> Any:
+            races = m.races
+            assert races is not None
+            outer, loose = races.shared, races.loose
+            races.shared, races.loose = m.objects, 0
+            races.begin(races.mask)
+            undo = private(f)
+            signal = body(f)
+            undo()
+            self._barrier(f)
+            races.shared, races.loose = outer, loose
+            return signal
+
+        return run
+
+    def _barrier(self, _: Frame) -> None:
+        races = self.m.races
+        if races is not None:
+            races.begin(races.mask | races.loose)
+            races.loose = 0
+
+    def _taskwait(self, _: Frame) -> None:
+        races = self.m.races
+        if races is not None:
+            races.begin(races.mask | races.tasks[-1].children)
+
+    def _locked(self, body: Run) -> Run:
+        m = self.m
+
+        def run(f: Frame) -> Any:
+            if m.races is None:
+                return body(f)
+            before, m.races.is_quiet = m.races.is_quiet, True
+            signal = body(f)
+            m.races.is_quiet = before
+            return signal
+
+        return run
+
+    # ------------------------------------------------ pieces of work
+
+    def _pieces(self, pieces: Sequence[Callable[[], Any]], *, waits: bool) -> None:
+        """Run pieces at the same time, one after the other."""
+        races = self.m.races
+        assert races is not None
+        before, shared = races.mask, races.shared
+        races.shared = None
+        done = 0
+        for piece in pieces:
+            races.begin(before)
+            piece()
+            done |= races.mask
+        races.shared = shared
+        if waits:
+            races.begin(before | done | races.loose)
+            races.loose = 0
+        else:
+            races.begin(before)
+            races.loose |= done
+
+    def _sections(self, directive: Directive, node: Node) -> Run:
+        private = self._private(directive)
+        sections: list[Run] = []
+        for part in node.parts:
+            found = self.in_front_of(part)
+            rest = [one for one in found if one.name != "section"]
+            run = self._inner(rest, part)
+            if not sections or any(one.name == "section" for one in found):
+                sections.append(run)
+            else:
+                sections[-1] = _both(sections[-1], run)
+        waits = "nowait" not in directive.clauses
+
+        def piece(section: Run, f: Frame) -> Callable[[], Any]:
+            def one() -> None:
+                undo = private(f)
+                section(f)
+                undo()
+
+            return one
+
+        def run_all(f: Frame) -> None:
+            order = sections[::-1] if self.m.backwards % 2 else sections
+            self._pieces([piece(section, f) for section in order], waits=waits)
+
+        return run_all
+
+    def _single(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+        body = self._inner(rest, node)
+        private = self._private(directive)
+        waits = directive.name == "single" and "nowait" not in directive.clauses
+
+        def run(f: Frame) -> None:
+            def piece() -> None:
+                undo = private(f)
+                body(f)
+                undo()
+
+            if self.m.races is None:
+                piece()
+            else:
+                self._pieces([piece], waits=waits)
+
+        return run
+
+    def _task(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+        own = self._firstprivate_in_task(node)
+        body = self._inner(rest, node)
+        private = self._private(directive, own)
+        depends = [
+            (kind.strip(), item_address(item, self.expressions, directive.spot))
+            for text in directive.clauses.get("depend", ())
+            for kind, _, items in [text.partition(":")]
+            for item in _split(items)
+        ]
+        m = self.m
+
+        def run(f: Frame) -> None:
+            races = m.races
+            assert races is not None
+            creator = races.tasks[-1]
+            before, shared = races.mask, races.shared
+            places = [(kind, address(f)) for kind, address in depends]
+            waits = before
+            for kind, place in places:
+                waits |= creator.written.get(place, 0)
+                if kind != "in":
+                    waits |= creator.read.get(place, 0)
+            races.begin(waits)
+            races.shared = None
+            races.tasks.append(Task())
+            undo = private(f)
+            body(f)
+            undo()
+            races.tasks.pop()
+            done = races.mask
+            for kind, place in places:
+                if kind == "in":
+                    creator.read[place] = creator.read.get(place, 0) | done
+                else:
+                    creator.written[place] = done
+                    creator.read.pop(place, None)
+            creator.children |= done
+            races.loose |= done
+            races.shared = shared
+            races.begin(before)
+
+        return run
+
+    def _taskgroup(self, rest: Sequence[Directive], node: Node) -> Run:
+        body = self._inner(rest, node)
+        m = self.m
+
+        def run(f: Frame) -> Any:
+            races = m.races
+            assert races is not None
+            outer, races.loose = races.loose, 0
+            signal = body(f)
+            races.begin(races.mask | races.loose)
+            races.loose = outer
+            return signal
+
+        return run
+
+    # ------------------------------------------------ loops
+
+    def _loop(self, directive: Directive, node: Node, *, is_team: bool) -> Run:
+        depth = _number(directive, "collapse")
+        heads: list[tuple[Run, Run, Run, Variable]] = []
+        self.scope.by_name.append({})
+        body = node
+        for _ in range(depth):
+            start, condition, step, body = self.statements.header(_only(body))
+            if start is None or condition is None or step is None:
+                raise Unsupported("this parallel loop", directive.spot)
+            begin = self.statements.plain(start)
+            variable = self._loop_variable(start)
+            holds = self.expressions.condition(condition)
+            heads.append((begin, holds, self.expressions.value(step).run, variable))
+        run = self.statements.statement(body)
+        self.scope.by_name.pop()
+        loop_variables = [variable for *_, variable in heads]
+        private = self._private(directive, (), loop_variables)
+        waits = not is_team or "nowait" not in directive.clauses
+        is_ordered = "reduction" in directive.clauses or "ordered" in directive.clauses
+        m = self.m
+
+        def piece(values: tuple[Any, ...], f: Frame) -> Callable[[], Any]:
+            def one() -> None:
+                undo = private(f)
+                for variable, value in zip(loop_variables, values, strict=True):
+                    _assign(variable, f, value)
+                m.spend(4)
+                signal = run(f)
+                undo()
+                if signal not in (None, CONTINUE):
+                    raise Unsupported("a jump out of a parallel loop", directive.spot)
+
+            return one
+
+        def loop(f: Frame) -> None:
+            undo = private(f)
+            races, m.races = m.races, None
+            iterations = self._iterations(heads, f)
+            m.races = races
+            undo()
+            pieces = [piece(values, f) for values in iterations]
+            if not is_ordered:
+                _reorder(pieces, m.backwards)
+            if races is None:
+                for one in pieces:
+                    one()
+            else:
+                self._pieces(pieces, waits=waits)
+
+        return loop
+
+    def _iterations(
+        self, heads: Sequence[tuple[Run, Run, Run, Variable]], f: Frame
+    ) -> list[tuple[Any, ...]]:
+        """The values of the variables of nested loops."""
+        if not heads:
+            return [()]
+        (begin, holds, advance, variable), *rest = heads
+        found: list[tuple[Any, ...]] = []
+        begin(f)
+        while holds(f):
+            self.m.spend(4)
+            value = _current(variable, f)
+            found += [(value, *inner) for inner in self._iterations(rest, f)]
+            _assign(variable, f, value)
+            advance(f)
+        return found
+
+    def _loop_variable(self, start: Node) -> Variable:
+        if start.kind == "DECL_STMT":
+            return self.scope.variables[start.parts[0].key]
+        target = start.expressions[0].bare() if start.expressions else start
+        if target.kind != "DECL_REF_EXPR":
+            raise Unsupported("a parallel loop without a variable", start.spot)
+        return self.expressions.variable(target)
+
+    # ------------------------------------------------ private variables
+
+    def _private(
+        self, directive: Directive, copied: Sequence[Variable] = (), further: Sequence[Variable] = ()
+    ) -> Callable[[Frame], Callable[[], None]]:
+        """What gives a thread its own variables, and gives back what takes them away again."""
+        fresh = [self._named(name, directive) for name in directive.names("private", "lastprivate")]
+        kept = [self._named(name, directive) for name in directive.names("firstprivate", "linear")]
+        reduced = [self._named(name, directive) for name in directive.names("reduction")]
+        if "lastprivate" in directive.clauses:
+            raise Unsupported("OpenMP's lastprivate", directive.spot)
+        m = self.m
+        plan = [(one, False) for one in (*fresh, *further)] + [(one, True) for one in (*kept, *copied)]
+
+        def enter(f: Frame) -> Callable[[], None]:
+            saved: list[tuple[int, Any]] = []
+            for variable, keeps in plan:
+                old = f[variable.slot]
+                saved.append((variable.slot, old))
+                if variable.is_register:
+                    f[variable.slot] = old if keeps else Poison(f"{variable.name} was never set")
+                    continue
+                size = size_of(variable.type)
+                assert size is not None
+                own = m.allocate(variable.name, value_of(size, f))
+                if keeps and type(old) is tuple and old[0] is not None:
+                    own.cells, own.widths, own.unit = dict(old[0].cells), dict(old[0].widths), old[0].unit
+                    own.initial, own.fills = old[0].initial, list(old[0].fills)
+                f[variable.slot] = own.pointer()
+
+            def leave() -> None:
+                for slot, old in reversed(saved):
+                    f[slot] = old
+
+            return leave
+
+        if not reduced:
+            return enter
+        return lambda f: self._reducing(enter, reduced, f)
+
+    def _reducing(
+        self, enter: Callable[[Frame], Callable[[], None]], reduced: Sequence[Variable], f: Frame
+    ) -> Callable[[], None]:
+        """Variables of a reduction are shared, in one order of the iterations, and do not race."""
+        races = self.m.races
+        if races is not None:
+            for variable in reduced:
+                if variable.slot >= 0 and type(f[variable.slot]) is tuple:
+                    races.ignored.add(f[variable.slot][0])
+        return enter(f)
+
+    def _named(self, name: str, directive: Directive) -> Variable:
+        found = self.scope.named(name)
+        if found is None or found.lasting is not None:
+            raise Unsupported(f"{name} in this pragma", directive.spot)
+        return found
+
+    def _firstprivate_in_task(self, node: Node) -> list[Variable]:
+        """Variables that are private to the thread that makes a task: the task has copies."""
+        start = self._inside[-1] if self._inside else -1
+        found: dict[int, Variable] = {}
+        for inner in node.walk():
+            declared = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
+            if declared is None or declared.kind not in ("VAR_DECL", "PARM_DECL"):
+                continue
+            variable = self.scope.variables.get(declared.key)
+            is_plain = variable is not None and not isinstance(variable.type, Array | Struct)
+            if variable is not None and is_plain and variable.slot >= 0 and declared.start > start >= 0:
+                found[variable.slot] = variable
+        return list(found.values())
+
+
+def _both(first: Run, second: Run) -> Run:
+    def run(f: Frame) -> None:
+        first(f)
+        second(f)
+
+    return run
+
+
+def _only(node: Node) -> Node:
+    while node.kind == "COMPOUND_STMT" and len(node.parts) == 1:
+        node = node.parts[0]
+    if node.kind != "FOR_STMT":
+        raise Unsupported("a parallel loop that is no for loop", node.spot)
+    return node
+
+
+def _number(directive: Directive, clause: str) -> int:
+    (text,) = directive.clauses.get(clause, ("1",))
+    if not text.strip().isdigit():
+        raise Unsupported(f"{clause}({text})", directive.spot)
+    return int(text)
+
+
+def _current(variable: Variable, f: Frame) -> Any:
+    if variable.is_register:
+        return f[variable.slot]
+    obj, offset, *_ = f[variable.slot]
+    return obj.cells[offset]
+
+
+def _assign(variable: Variable, f: Frame, value: Any) -> None:
+    if variable.is_register:
+        f[variable.slot] = value
+        return
+    obj, offset, *_ = f[variable.slot]
+    obj.cells[offset] = value
+
+
+def _reorder(pieces: list[Any], order: int) -> None:
+    """Forward, backward, or odd ones first."""
+    if order % 3 == 1:
+        pieces.reverse()
+    elif order % 3 == 2:
+        pieces[:] = pieces[1::2] + pieces[::2]
+
+
+def _split(text: str) -> list[str]:
+    """Items between commas that are not in brackets."""
+    items, depth, start = list[str](), 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            items.append(text[start:at])
+            start = at + 1
+    return [item for item in (*items, text[start:]) if item.strip()]

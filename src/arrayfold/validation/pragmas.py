@@ -1,0 +1,60 @@
+"""OpenMP pragmas of a text: libclang does not show them, so they are read from the lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from arrayfold.validation.faults import Spot, Unsupported
+
+_LINE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_CLAUSE = re.compile(r"\s*,?\s*(\w+)\s*(?:\(((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\))?")
+_WORDS = frozenset(
+    "parallel for simd sections section single master masked task taskloop taskgroup taskwait taskyield "
+    "barrier critical atomic flush ordered".split()
+)
+ALONE = frozenset(["barrier", "taskwait", "taskyield", "flush"])
+
+
+@dataclass(frozen=True)
+class Directive:
+    """An OpenMP directive: its words, and its clauses with the texts in their parentheses."""
+
+    name: str
+    clauses: Mapping[str, tuple[str, ...]]
+    start: int
+    end: int
+    spot: Spot
+
+    def names(self, *clauses: str) -> list[str]:
+        """The variables that clauses list."""
+        texts = (text.rpartition(":")[2] for clause in clauses for text in self.clauses.get(clause, ()))
+        return [name for text in texts for name in re.findall(r"[A-Za-z_]\w*", text)]
+
+
+def read_directives(file: str, data: bytes) -> list[Directive]:
+    """The directives of a text, in its order; places count in bytes."""
+    text = data.decode("latin-1")
+    plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    return [_directive(file, plain, match) for match in _LINE.finditer(plain)]
+
+
+def _directive(file: str, plain: str, match: re.Match[str]) -> Directive:
+    spot = Spot(file, plain.count("\n", 0, match.start()) + 1)
+    rest = re.sub(r"\\\r?\n", " ", match.group(1)).strip()
+    words: list[str] = []
+    clauses: dict[str, tuple[str, ...]] = {}
+    position = 0
+    while position < len(rest):
+        clause = _CLAUSE.match(rest, position)
+        if clause is None or clause.end() == position:
+            raise Unsupported("this pragma cannot be read", spot)
+        word, text = clause.group(1), clause.group(2)
+        if word in _WORDS and not clauses and (text is None or word in ("critical", "flush")):
+            words.append(word)
+        else:
+            clauses[word] = (*clauses.get(word, ()), text or "")
+        position = clause.end()
+    return Directive(" ".join(words), clauses, match.start(), match.end(), spot)

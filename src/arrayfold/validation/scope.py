@@ -1,0 +1,189 @@
+"""What a function's closures share: its variables by number, and libclang's types as ours."""
+# pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from arrayfold.validation.faults import Fault, Spot, Unsupported
+from arrayfold.validation.machine import Machine
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
+from arrayfold.validation.types import Array, CType, Floating, Frame, Integer, Other, Pointer, Struct
+
+_SIGNED = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128")
+_UNSIGNED = ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16", "CHAR32")
+_FLOATING = {
+    "FLOAT": "float",
+    "DOUBLE": "double",
+    "LONGDOUBLE": "long double",
+    "FLOAT128": "__float128",
+    "HALF": "half",
+    "FLOAT16": "_Float16",
+    "IBM128": "ibm128",
+}
+
+
+class Variable(NamedTuple):
+    """A variable: in a slot of the frame, in memory whose address is in a slot, or outlasting calls."""
+
+    name: str
+    type: CType
+    slot: int = -1
+    is_register: bool = False
+    lasting: Callable[[], Any] | None = None
+
+
+class Value(NamedTuple):
+    """An expression as a closure, and its type."""
+
+    run: Run
+    type: CType
+
+
+@dataclass(eq=False)
+class Scope:
+    """The variables of a function while it is read.
+
+    in_memory  declarations whose variable has an address, or is shared by threads
+    sized      names of variables that get sizes of the context
+    slots      how many the frame has so far; slot 0 is the value that the function returns
+    prologue   what must run before types with variable extents are used
+    """
+
+    machine: Machine
+    function: str
+    in_memory: Collection[int]
+    sized: Collection[str]
+    slots: int = 1
+    variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
+    by_name: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
+    typedefs: dict[int, CType] = field(default_factory=dict[int, CType])
+
+    def slot(self) -> int:
+        """A new place in the frame."""
+        self.slots += 1
+        return self.slots - 1
+
+    def declare(self, node: Node, kind: CType) -> Variable:
+        """A variable of the function."""
+        is_register = not isinstance(kind, Array | Struct) and node.key not in self.in_memory
+        variable = Variable(node.name, kind, self.slot(), is_register)
+        return self.remember(node, variable)
+
+    def remember(self, node: Node, variable: Variable) -> Variable:
+        """Make a variable known by its declaration and its name."""
+        self.variables[node.key] = variable
+        self.by_name[-1][node.name] = variable
+        return variable
+
+    def named(self, name: str) -> Variable | None:
+        """The variable that a name means here."""
+        for names in reversed(self.by_name):
+            if name in names:
+                return names[name]
+        return None
+
+    def read_type(
+        self, kind: Any, written: list[Node], extent: Callable[[Node], Run], prologue: list[Run], spot: Spot
+    ) -> CType:
+        """A type of libclang as ours.
+
+        written   the extents in the text, that of the last dimension first; they are used up
+        prologue  gets what evaluates the variable ones
+        """
+        name = kind.kind.name
+        if name == "ELABORATED":
+            return self.read_type(kind.get_named_type(), written, extent, prologue, spot)
+        if name == "TYPEDEF":
+            declaration = kind.get_declaration()
+            known = self.typedefs.get(int(declaration.canonical.hash))
+            if known is not None:
+                return known
+            return self.read_type(declaration.underlying_typedef_type, [], extent, prologue, spot)
+        if name in ("ATTRIBUTED", "UNEXPOSED") and kind.get_canonical().kind.name != name:
+            return self.read_type(kind.get_canonical(), written, extent, prologue, spot)
+        if name == "POINTER":
+            target = kind.get_pointee()
+            is_const = bool(target.is_const_qualified())
+            return Pointer(self.read_type(target, written, extent, prologue, spot), is_const)
+        if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
+            return self._read_array(kind, name, written, extent, prologue, spot)
+        return scalar_type(kind)
+
+    def _read_array(
+        self,
+        kind: Any,
+        name: str,
+        written: list[Node],
+        extent: Callable[[Node], Run],
+        prologue: list[Run],
+        spot: Spot,
+    ) -> CType:
+        count: Any = None
+        if name != "INCOMPLETEARRAY":
+            node = written.pop() if written else None
+            if name == "CONSTANTARRAY":
+                count = int(kind.element_count)
+            elif node is not None:
+                count = self._variable_extent(extent(node), prologue, spot)
+            else:
+                raise Unsupported("an array whose extent is not written where it is declared", spot)
+        return Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
+
+    def _variable_extent(self, run: Run, prologue: list[Run], spot: Spot) -> Run:
+        slot, m = self.slot(), self.machine
+
+        def evaluate(f: Frame) -> None:
+            value = m.whole(run(f), spot)
+            if value <= 0:
+                raise Fault(f"an array with {value} elements", spot)
+            f[slot] = value
+
+        prologue.append(evaluate)
+        return lambda f: f[slot]
+
+
+def scalar_type(kind: Any) -> CType:
+    """A type of libclang without arrays of variable extent in it."""
+    kind = kind.get_canonical()
+    name = kind.kind.name
+    if name in _SIGNED or name in _UNSIGNED or name == "ENUM":
+        if name == "ENUM":
+            name = kind.get_declaration().enum_type.get_canonical().kind.name
+        return Integer(8 * int(kind.get_size()), name in _SIGNED, name == "BOOL")
+    if name in _FLOATING:
+        return Floating(_FLOATING[name], int(kind.get_size()))
+    if name == "COMPLEX":
+        return Floating(f"complex {kind.element_type.spelling}", int(kind.get_size()))
+    if name == "POINTER":
+        target = kind.get_pointee()
+        return Pointer(scalar_type(target), bool(target.is_const_qualified()))
+    if name == "CONSTANTARRAY":
+        return Array(scalar_type(kind.element_type), int(kind.element_count))
+    if name in ("INCOMPLETEARRAY", "VARIABLEARRAY"):
+        return Array(scalar_type(kind.element_type), None)
+    if name == "RECORD":
+        return _struct(kind)
+    return Other(name.lower())
+
+
+def _struct(kind: Any) -> Struct:
+    size = int(kind.get_size())
+    members: dict[str, tuple[int, CType]] = {}
+    for member in kind.get_fields() if size >= 0 else ():
+        if member.is_bitfield():
+            members[member.spelling] = (0, Other("bit-field"))
+            continue
+        offset = int(member.get_field_offsetof()) // 8
+        name = member.spelling or f"#{member.canonical.hash}"
+        inner = member.type.get_canonical()
+        # A structure that points at itself is looked at no further than its pointers.
+        pointee = inner.get_pointee().get_canonical() if inner.kind.name == "POINTER" else None
+        if pointee is not None and pointee.kind.name == "RECORD":
+            members[name] = (offset, Pointer(Other("incomplete")))
+        else:
+            members[name] = (offset, scalar_type(inner))
+    return Struct(str(kind.spelling), size, members)

@@ -1,0 +1,100 @@
+"""The sizes at which two texts are compared: the smallest of the context, parameters that differ among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+
+import islpy as isl
+
+_SMALL = 6
+_FURTHER = (7, 9, 12, 17)
+_MIXED = ((1, 3), (3, 1), (2, 5), (5, 2), (4, 3), (3, 4), (1, 5), (2, 3), (0, 4), (4, 1))
+_TRIED_LAST = 2000
+
+
+def first_sizes(
+    contexts: Sequence[isl.Set], names: Sequence[str], fixed: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """Sizes to try, the smallest first: all parameters equal, then different, then a few larger ones."""
+    return _inside(contexts, names, fixed, _offsets(len(names)))
+
+
+def further_sizes(
+    contexts: Sequence[isl.Set], names: Sequence[str], fixed: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """More sizes, where the first ones are mostly outside of the context."""
+    every = product(range(9), repeat=len(names))
+    return _inside(contexts, names, fixed, islice(every, _TRIED_LAST))
+
+
+def _inside(
+    contexts: Sequence[isl.Set],
+    names: Sequence[str],
+    fixed: Mapping[str, int],
+    offsets: Iterable[tuple[int, ...]],
+) -> Iterator[dict[str, int]]:
+    contexts = [_restricted(context, fixed) for context in contexts]
+    lows = [_lowest(contexts, name) for name in names]
+    seen: set[tuple[int, ...]] = set()
+    for offset in offsets:
+        values = tuple(
+            fixed.get(name, low + more) for name, low, more in zip(names, lows, offset, strict=True)
+        )
+        if values in seen:
+            continue
+        seen.add(values)
+        sizes = dict(zip(names, values, strict=True))
+        if all(holds_at(context, sizes) for context in contexts):
+            yield sizes
+
+
+def _offsets(count: int) -> Iterator[tuple[int, ...]]:
+    if count == 0:
+        yield ()
+        return
+    for value in range(_SMALL):
+        yield (value,) * count
+    if count > 1:
+        for first, second in _MIXED:
+            yield tuple(first if k % 2 == 0 else second for k in range(count))
+    if count > 2:
+        yield tuple(k + 1 for k in range(count))
+        yield tuple(count - k for k in range(count))
+        yield tuple(1 + (3 * k) % 5 for k in range(count))
+    for value in _FURTHER:
+        yield (value,) * count
+        if count > 1:
+            yield tuple(value if k % 2 == 0 else value // 2 + 1 for k in range(count))
+            yield tuple(value // 2 if k % 2 == 0 else value for k in range(count))
+
+
+def holds_at(context: isl.Set, values: Mapping[str, int]) -> bool:
+    """Whether parameter values are in a context."""
+    for k in range(context.dim(isl.dim_type.param)):
+        name = context.get_dim_name(isl.dim_type.param, k)
+        if name in values:
+            context = context.fix_val(isl.dim_type.param, k, isl.Val(values[name]))
+    return not context.is_empty()
+
+
+def _restricted(context: isl.Set, fixed: Mapping[str, int]) -> isl.Set:
+    for k in range(context.dim(isl.dim_type.param)):
+        name = context.get_dim_name(isl.dim_type.param, k)
+        if name in fixed:
+            context = context.fix_val(isl.dim_type.param, k, isl.Val(fixed[name]))
+    return context
+
+
+def _lowest(contexts: Sequence[isl.Set], name: str) -> int:
+    """The smallest value of a parameter that is not negative; 0 where it is unknown."""
+    lowest = 0
+    for context in contexts:
+        at = context.find_dim_by_name(isl.dim_type.param, name)
+        if at < 0:
+            continue
+        moved = context.move_dims(isl.dim_type.set, 0, isl.dim_type.param, at, 1).project_out_all_params()
+        least = moved.dim_min_val(0)
+        if least.is_int():
+            lowest = max(lowest, least.to_python())
+    return lowest

@@ -1,0 +1,334 @@
+"""Statements as closures; they give back None, or how the flow of control goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayfold.validation.declarations import Declarations
+from arrayfold.validation.faults import OutOfSteps, Unsupported
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
+from arrayfold.validation.parallel import Constructs
+from arrayfold.validation.scope import Value
+from arrayfold.validation.signals import BREAK, CONTINUE, RETURN
+from arrayfold.validation.types import VOID, CType, Frame
+
+
+class Statements:
+    """The statements of a function.
+
+    probe       gets called where the region begins, and says what to run there
+    """
+
+    def __init__(
+        self,
+        declarations: Declarations,
+        constructs: Constructs,
+        result: CType,
+        probe: Callable[[Node], Run | None] = lambda _: None,
+    ) -> None:
+        self.declarations = declarations
+        self.expressions = declarations.expressions
+        self.scope = declarations.scope
+        self.m = declarations.m
+        self.constructs = constructs
+        self._result = result
+        self._probe = probe
+        self.expressions.statements = self
+        constructs.statements = self
+        self._kinds: dict[str, Callable[[Node], Run]] = {
+            "COMPOUND_STMT": self._compound,
+            "DECL_STMT": self._declarations,
+            "NULL_STMT": lambda _: _nothing,
+            "IF_STMT": self._if,
+            "FOR_STMT": self._for,
+            "WHILE_STMT": self._while,
+            "DO_STMT": self._do,
+            "SWITCH_STMT": self._switch,
+            "RETURN_STMT": self._return,
+            "BREAK_STMT": lambda _: lambda _: BREAK,
+            "CONTINUE_STMT": lambda _: lambda _: CONTINUE,
+            "GOTO_STMT": self._goto,
+            "LABEL_STMT": lambda node: self.statement(node.parts[-1]),
+            "CASE_STMT": lambda node: self.statement(node.parts[-1]),
+            "DEFAULT_STMT": lambda node: self.statement(node.parts[-1]),
+        }
+
+    def statement(self, node: Node) -> Run:
+        """A statement with the pragmas in front of it."""
+        directives = self.constructs.in_front_of(node)
+        probe = self._probe(node)
+        run = self.constructs.construct(directives, node) if directives else self.plain(node)
+        if probe is None:
+            return run
+        first = probe
+
+        def probed(f: Frame) -> Any:
+            first(f)
+            return run(f)
+
+        return probed
+
+    def plain(self, node: Node) -> Run:
+        """A statement without its pragmas."""
+        if node.is_expression:
+            run = self.expressions.value(node).run
+
+            def evaluate(f: Frame) -> None:
+                run(f)
+
+            return evaluate
+        if node.kind == "UNEXPOSED_STMT" and len(node.parts) == 1:
+            return self.statement(node.parts[0])
+        make = self._kinds.get(node.kind)
+        if make is None:
+            what = {"ASM_STMT": "inline assembly", "MS_ASM_STMT": "inline assembly"}.get(
+                node.kind, node.kind.lower().removesuffix("_stmt").replace("_", " ")
+            )
+            raise Unsupported(what, node.spot)
+        return make(node)
+
+    # ------------------------------------------------ blocks
+
+    def _compound(self, node: Node) -> Run:
+        self.scope.by_name.append({})
+        steps, labels = self._steps(node)
+        self.scope.by_name.pop()
+        return _sequence(steps, labels)
+
+    def _steps(self, node: Node) -> tuple[list[Run], dict[str, int]]:
+        steps: list[Run] = []
+        labels: dict[str, int] = {}
+        for part in node.parts:
+            steps += self.constructs.alone_before(part.start)
+            inner = part
+            while inner.kind in ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT") and inner.parts:
+                if inner.kind == "LABEL_STMT":
+                    labels[inner.name] = len(steps)
+                inner = inner.parts[-1]
+            steps.append(self.statement(part))
+        steps += self.constructs.alone_before(node.end)
+        return steps, labels
+
+    def block_value(self, node: Node) -> Value:
+        """A block in parentheses: its value is that of its last statement."""
+        self.scope.by_name.append({})
+        *first, last = node.parts
+        steps = [self.statement(part) for part in first]
+        value = self.expressions.value(last) if last.is_expression else Value(self.statement(last), VOID)
+        self.scope.by_name.pop()
+
+        def run(f: Frame) -> Any:
+            for step in steps:
+                if step(f) is not None:
+                    raise Unsupported("a jump out of a block in parentheses", node.spot)
+            return value.run(f)
+
+        return Value(run, value.type)
+
+    def _declarations(self, node: Node) -> Run:
+        steps = [step for part in node.parts if (step := self.declarations.declaration(part)) is not None]
+        if len(steps) == 1:
+            return steps[0]
+
+        def run(f: Frame) -> None:
+            for step in steps:
+                step(f)
+
+        return run
+
+    # ------------------------------------------------ branches
+
+    def _if(self, node: Node) -> Run:
+        if len(node.parts) not in (2, 3):
+            raise Unsupported("this condition", node.spot)
+        holds = self.expressions.condition(node.parts[0])
+        then = self.statement(node.parts[1])
+        otherwise = self.statement(node.parts[2]) if len(node.parts) > 2 else _nothing
+        return lambda f: then(f) if holds(f) else otherwise(f)
+
+    def _switch(self, node: Node) -> Run:
+        value, body = self.expressions.whole(node.parts[0]), node.parts[-1]
+        if body.kind != "COMPOUND_STMT":
+            raise Unsupported("a switch without a block", node.spot)
+        cases: dict[int | None, int] = {}
+        for at, part in enumerate(body.parts):
+            inner = part
+            while inner.kind in ("CASE_STMT", "DEFAULT_STMT", "LABEL_STMT"):
+                if inner.kind == "CASE_STMT":
+                    constant = inner.parts[0].constant
+                    if not isinstance(constant, int) or len(inner.parts) != 2:
+                        raise Unsupported("this case", inner.spot)
+                    cases[constant] = at
+                elif inner.kind == "DEFAULT_STMT":
+                    cases[None] = at
+                inner = inner.parts[-1]
+            if any(one.kind in ("CASE_STMT", "DEFAULT_STMT") for one in _deep_cases(inner)):
+                raise Unsupported("a case inside of another statement", inner.spot)
+        self.scope.by_name.append({})
+        steps = [self.statement(part) for part in body.parts]
+        self.scope.by_name.pop()
+
+        def run(f: Frame) -> Any:
+            start = cases.get(value(f), cases.get(None))
+            for step in steps[start:] if start is not None else ():
+                signal = step(f)
+                if signal is not None:
+                    return None if signal == BREAK else signal
+            return None
+
+        return run
+
+    # ------------------------------------------------ loops
+
+    def header(self, node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
+        """Start, condition, step and body of a for loop; where parts are missing, the text says which."""
+        *parts, body = node.parts
+        if len(parts) == 3:
+            return parts[0], parts[1], parts[2], body
+        if not parts:
+            return None, None, None, body
+        stops = self._semicolons(node)
+        found: list[Node | None] = [None, None, None]
+        for part in parts:
+            found[sum(part.start > stop for stop in stops)] = part
+        if sum(part is not None for part in found) != len(parts):
+            raise Unsupported("this loop in a macro", node.spot)
+        return found[0], found[1], found[2], body
+
+    @staticmethod
+    def _semicolons(node: Node) -> list[int]:
+        depth, found = 0, list[int]()
+        for word, at in node.tokens():
+            depth += (word in "([{") - (word in ")]}")
+            if word == ";" and depth == 1:
+                found.append(at)
+            if len(found) == 2:
+                break
+        return found
+
+    def _for(self, node: Node) -> Run:
+        start, condition, step, body = self.header(node)
+        self.scope.by_name.append({})
+        begin = self.plain(start) if start is not None else _nothing
+        holds = self.expressions.condition(condition) if condition is not None else lambda _: True
+        advance = self.expressions.value(step).run if step is not None else _nothing
+        run = self.statement(body)
+        self.scope.by_name.pop()
+        return self._loop(begin, holds, advance, run, _weight(node))
+
+    def _while(self, node: Node) -> Run:
+        holds = self.expressions.condition(node.parts[0])
+        return self._loop(_nothing, holds, _nothing, self.statement(node.parts[-1]), _weight(node))
+
+    def _loop(self, begin: Run, holds: Run, advance: Run, body: Run, weight: int) -> Run:
+        m = self.m
+
+        def run(f: Frame) -> Any:
+            begin(f)
+            while holds(f):
+                m.steps += weight
+                if m.steps > m.limit:
+                    raise OutOfSteps(f"more than {m.limit:,} steps")
+                signal = body(f)
+                if signal is not None:
+                    if signal == BREAK:
+                        break
+                    if signal != CONTINUE:
+                        return signal
+                advance(f)
+            return None
+
+        return run
+
+    def _do(self, node: Node) -> Run:
+        body, holds = self.statement(node.parts[0]), self.expressions.condition(node.parts[-1])
+        m, weight = self.m, _weight(node)
+
+        def run(f: Frame) -> Any:
+            while True:
+                m.spend(weight)
+                signal = body(f)
+                if signal is not None:
+                    if signal == BREAK:
+                        return None
+                    if signal != CONTINUE:
+                        return signal
+                if not holds(f):
+                    return None
+
+        return run
+
+    # ------------------------------------------------ jumps
+
+    def _return(self, node: Node) -> Run:
+        if not node.parts:
+            return lambda _: RETURN
+        value = self.expressions.converted(node.parts[0], self._result)
+
+        def run(f: Frame) -> int:
+            f[0] = value(f)
+            return RETURN
+
+        return run
+
+    @staticmethod
+    def _goto(node: Node) -> Run:
+        target = next((part.name for part in node.parts if part.kind == "LABEL_REF"), "")
+        return lambda _: target
+
+
+def _deep_cases(node: Node) -> list[Node]:
+    if node.kind == "SWITCH_STMT" or node.is_expression:
+        return []
+    return [node, *(inner for part in node.substatements() for inner in _deep_cases(part))]
+
+
+def _weight(node: Node) -> int:
+    """The number of nodes in a loop outside of the loops in it: what an iteration costs."""
+    total = 1
+    waiting = list(node.parts)
+    while waiting:
+        part = waiting.pop()
+        total += 1
+        if part.kind not in ("FOR_STMT", "WHILE_STMT", "DO_STMT"):
+            waiting += part.parts
+    return total
+
+
+def _sequence(steps: Sequence[Run], labels: dict[str, int]) -> Run:
+    if labels:
+        return _with_labels(steps, labels)
+    if len(steps) == 1:
+        return steps[0]
+
+    def run(f: Frame) -> Any:
+        for step in steps:
+            signal = step(f)
+            if signal is not None:
+                return signal
+        return None
+
+    return run
+
+
+def _with_labels(steps: Sequence[Run], labels: dict[str, int]) -> Run:
+    def run(f: Frame) -> Any:
+        at = 0
+        while at < len(steps):
+            signal = steps[at](f)
+            at += 1
+            if signal in labels:
+                at = labels[signal]
+            elif signal is not None:
+                return signal
+        return None
+
+    return run
+
+
+def _nothing(_: Frame) -> None:
+    return None
+
+

@@ -1,0 +1,299 @@
+"""A C text as something that can be executed: its functions, read when they are first called, and its globals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from arrayfold.frontends.libclang import cindex, skipped_parts, translation_unit
+from arrayfold.validation.calls import Calls
+from arrayfold.validation.declarations import Declarations, parameter_type
+from arrayfold.validation.expressions import Expressions
+from arrayfold.validation.faults import Fault, Unsupported
+from arrayfold.validation.machine import Machine
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
+from arrayfold.validation.parallel import Constructs
+from arrayfold.validation.pragmas import ALONE, Directive, read_directives
+from arrayfold.validation.scope import Scope, Variable, scalar_type
+from arrayfold.validation.statements import Statements
+from arrayfold.validation.terms import Poison
+from arrayfold.validation.types import Array, CType, Frame, Pointer, Struct, size_of, value_of
+
+_PURE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+arrayfold[ \t]+pure[ \t]*\(([^)\n]*)\)", re.MULTILINE)
+
+
+class Text:
+    """A C file that is executed.
+
+    sized    names of variables that get sizes of the context
+    regions  places in the text, in bytes; watch is called with the frame's variables when they are reached
+    """
+
+    def __init__(
+        self,
+        file: str,
+        data: bytes,
+        arguments: Sequence[str],
+        sized: Collection[str],
+        regions: Sequence[int] = (),
+        watch: Callable[[Callable[[str], Any]], None] | None = None,
+    ) -> None:
+        self.file = file
+        self.machine = Machine()
+        self._data = data
+        self._sized = sized
+        self._regions = list(regions)
+        self._watch = watch
+        self._unit = translation_unit(file, data, arguments)
+        self._refuse_errors()
+        self._top = [Node(cursor) for cursor in self._unit.cursor.get_children()]
+        self._code: dict[int, Callable[[list[Any]], Any]] = {}
+        self._lasting: dict[int, Variable] = {}
+        self._directives: dict[str, list[Directive]] = {}
+        pure = {name.strip() for match in _PURE.findall(data.decode("latin-1")) for name in match.split(",")}
+        self._calls = Calls(self.machine, self._called, pure)
+
+    def _refuse_errors(self) -> None:
+        for diagnostic in self._unit.diagnostics:
+            if diagnostic.severity >= cindex.Diagnostic.Error:
+                raise Fault(f"{self.file}:{diagnostic.location.line}: C error: {diagnostic.spelling}")
+
+    def function(self, name: str) -> Node:
+        """A function of the text by its name."""
+        for node in self._top:
+            if node.kind == "FUNCTION_DECL" and node.name == name and node.cursor.is_definition():
+                return node
+        raise Unsupported(f"there is no function {name}")
+
+    def run(self, name: str) -> Any:
+        """Call a function with arguments that nothing is known of but the sizes; what it returns."""
+        node = self.function(name)
+        return self._compiled(node)([_GIVEN] * len(list(node.cursor.get_arguments())))
+
+    # ------------------------------------------------ functions
+
+    def _called(self, declared: Node) -> Callable[[list[Any]], Any] | None:
+        return self._compiled(declared.definition) if declared.definition is not None else None
+
+    def _compiled(self, node: Node) -> Callable[[list[Any]], Any]:
+        found = self._code.get(node.key)
+        if found is None:
+            found = self._code[node.key] = self._compile(node)
+        return found
+
+    def _compile(self, node: Node) -> Callable[[list[Any]], Any]:
+        body = node.parts[-1]
+        directives = self._directives_in(node.file, body.start, body.end)
+        scope = Scope(self.machine, node.name, _in_memory(body, directives), self._sized)
+        expressions = Expressions(scope, self._calls)
+        expressions.lasting = self._global
+        expressions.macro_words = self._macro_words
+        declarations = Declarations(expressions, lambda one: self._static(one, node.name, declarations))
+        result = scalar_type(node.cursor.result_type)
+        constructs = Constructs(expressions, directives)
+        statements = Statements(declarations, constructs, result, self._probe(scope, node))
+        parameters = [self._parameter(Node(one), declarations) for one in node.cursor.get_arguments()]
+        run = statements.statement(body)
+
+        def call(values: list[Any]) -> Any:
+            frame: Frame = [None] * scope.slots
+            for parameter, value in zip(parameters, values, strict=True):
+                parameter(frame, value)
+            run(frame)
+            return frame[0]
+
+        return call
+
+    def _parameter(self, node: Node, declarations: Declarations) -> Callable[[Frame, Any], None]:
+        prologue: list[Run] = []
+        declared = declarations.declared_type(node, prologue)
+        variable = declarations.scope.declare(node, parameter_type(declared))
+        slot, kind, name, m = variable.slot, variable.type, node.name, self.machine
+        size = size_of(declared) if isinstance(declared, Array) else None
+        width = kind.size if not isinstance(kind, Array) else 0
+
+        def bind(f: Frame, value: Any) -> None:
+            for step in prologue:
+                step(f)
+            if value is _GIVEN:
+                bytes_ = None if size is None else value_of(size, f)
+                value = self._given(name, kind, bytes_)
+            if not variable.is_register:
+                own = m.allocate(name, width)
+                f[slot] = own.pointer()
+                if isinstance(kind, Struct):
+                    _store_struct(own, value)
+                else:
+                    own.cells[0] = value
+                    own.unit = width
+                return
+            f[slot] = value
+
+        return bind
+
+    def _given(self, name: str, kind: CType, size: int | None) -> Any:
+        """What a parameter of the function that is examined is called with."""
+        m = self.machine
+        term = m.name(name)
+        if isinstance(kind, Pointer):
+            return m.given(term, name, size).pointer()
+        if isinstance(kind, Struct):
+            return m.given(term, name, kind.size)
+        return m.sized(name, m.terms.make("name", kind.tag, name))
+
+    def _probe(self, scope: Scope, function: Node) -> Callable[[Node], Run | None]:
+        """What runs where a region begins: it looks at the variables there."""
+        watch, waiting = self._watch, [at for at in self._regions if function.start <= at < function.end]
+        if watch is None or function.file != self.file:
+            return lambda _: None
+        m = self.machine
+
+        def probe(node: Node) -> Run | None:
+            if not waiting or node.start < waiting[0]:
+                return None
+            while waiting and node.start >= waiting[0]:
+                waiting.pop(0)
+            visible = {name: one for names in scope.by_name for name, one in names.items()}
+
+            def look(f: Frame) -> None:
+                def value(name: str) -> Any:
+                    one = visible.get(name)
+                    if one is None or one.lasting is not None:
+                        return m.sizes.get(name)
+                    if one.is_register:
+                        return f[one.slot]
+                    obj, offset, *_ = f[one.slot]
+                    return obj.cells.get(offset, Poison(name))
+
+                watch(value)
+
+            return look
+
+        return probe
+
+    # ------------------------------------------------ globals
+
+    def _global(self, node: Node) -> Variable:
+        found = self._lasting.get(node.key)
+        if found is None:
+            scope = Scope(self.machine, "", (), self._sized)
+            expressions = Expressions(scope, self._calls)
+            expressions.lasting = self._global
+            expressions.macro_words = self._macro_words
+            found = self._static(node, "", Declarations(expressions, self._global))
+            self._lasting[node.key] = found
+        return found
+
+    def _static(self, node: Node, function: str, declarations: Declarations) -> Variable:
+        """A variable that outlasts calls: constants have their value, of others nothing is known."""
+        if node.is_extern and function:
+            return self._global(node)
+        definition = node.definition or node
+        prologue: list[Run] = []
+        kind = declarations.declared_type(definition, prologue)
+        size = size_of(kind)
+        if prologue or (size is not None and not isinstance(size, int)):
+            raise Unsupported(f"{node.name}, whose size is not constant", node.spot)
+        m, key = self.machine, node.key
+        name = f"{function}.{node.name}" if function and node.is_static else node.name
+        initial = definition.initializer
+        is_known = initial is not None and _is_constant(definition)
+        steps: list[Run] = []
+        slot = -1
+        if is_known and initial is not None:
+            slot = declarations.scope.slot()
+            steps = declarations.initialised(lambda f: f[slot], kind, initial, node.name)
+
+        def object_() -> Any:
+            found = m.lasting.get(key)
+            if found is None and is_known and isinstance(size, int):
+                found = m.lasting[key] = m.allocate(name, size).pointer()
+                frame: Frame = [None] * declarations.scope.slots
+                frame[slot] = found
+                for step in steps:
+                    step(frame)
+            elif found is None:
+                found = m.lasting[key] = m.given(m.name(name), name, size).pointer()
+            return found
+
+        return Variable(node.name, kind, lasting=object_)
+
+    # ------------------------------------------------ text
+
+    def _directives_in(self, file: str, start: int, end: int) -> list[Directive]:
+        if file not in self._directives:
+            data = self._data
+            if file != self.file:
+                try:
+                    data = Path(file).read_bytes()
+                except OSError:
+                    data = b""
+            skipped = skipped_parts(self._unit, file)
+            self._directives[file] = [
+                one
+                for one in read_directives(file, data)
+                if not any(span.start <= one.start < span.end for span in skipped)
+            ]
+        return [one for one in self._directives[file] if start <= one.start < end]
+
+    def _macro_words(self, name: str) -> list[str] | None:
+        """What a macro without arguments stands for."""
+        for node in reversed(self._top):
+            if node.kind == "MACRO_DEFINITION" and node.name == name:
+                return [word for word, _ in node.tokens()][1:]
+        return None
+
+
+_GIVEN = object()
+
+
+def _store_struct(own: Any, given: Any) -> None:
+    """A structure that is passed by value: a copy of what is given."""
+    if isinstance(given, list):
+        for at, value in given:
+            own.cells[at] = value
+        own.unit = 0
+    else:
+        own.initial = given.initial
+
+
+def _is_constant(node: Node) -> bool:
+    kind = node.type.get_canonical()
+    while kind.kind.name in ("CONSTANTARRAY", "INCOMPLETEARRAY"):
+        kind = kind.element_type
+    return bool(kind.is_const_qualified())
+
+
+def _in_memory(body: Node, directives: Sequence[Directive]) -> set[int]:
+    """Declarations whose variables need an address: it is taken, or threads may share them."""
+    found: set[int] = set()
+    spans = _construct_spans(body, directives)
+    for node in body.walk():
+        if node.kind == "UNARY_OPERATOR" and node.operator == "&":
+            inner = node.expressions[0].bare()
+            if inner.kind == "DECL_REF_EXPR" and inner.referenced is not None:
+                found.add(inner.referenced.key)
+        elif spans and node.kind == "DECL_REF_EXPR" and node.referenced is not None:
+            declared = node.referenced.start
+            if any(low <= node.start < high and not low <= declared < high for low, high in spans):
+                found.add(node.referenced.key)
+    return found
+
+
+def _construct_spans(body: Node, directives: Iterable[Directive]) -> list[tuple[int, int]]:
+    """From each directive to the end of its statement."""
+    spans: list[tuple[int, int]] = []
+    waiting = [one for one in directives if one.name not in ALONE]
+
+    def visit(node: Node) -> None:
+        while waiting and waiting[0].end <= node.start:
+            spans.append((waiting.pop(0).start, node.end))
+        for part in node.substatements():
+            visit(part)
+
+    if waiting:
+        visit(body)
+    return spans
