@@ -92,6 +92,7 @@ FLOW = [
     "outcome",
     "run_sizes",
     "runner",
+    "validation",
     "compare",
     "check",
     "papers",

@@ -23,7 +23,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Fold the temporary arrays of affine loop programs, prove the fold, and see how far from the "
     "minimum it is.",
-    epilog="Exit status: 0 proved, 1 refuted or nothing valid, 2 bad input.",
+    epilog="Exit status: 0 proved, 1 refuted or nothing valid, 2 bad input, 3 the tool's own check of what "
+    "it was about to write failed.",
 )
 for _command in (fold, compare, check, conflicts, model, occupancy, tradeoff, report, plot):
     app.command(epilog=_command.epilog)(_command.run)

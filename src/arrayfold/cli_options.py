@@ -42,6 +42,9 @@ PowerOfTwo = Annotated[
     bool, typer.Option("--power-of-two", help="Round constant moduli up to powers of two.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+NoCheck = Annotated[
+    bool, typer.Option("--no-check", help="Write code without executing it beside the original before.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no result, only errors and JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done, and when.")]
 

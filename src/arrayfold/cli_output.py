@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from arrayfold._output_file import check_output, is_printed, write_output
-from arrayfold.errors import ArrayfoldError, InputError
+from arrayfold.errors import ArrayfoldError, CheckFailed, InputError
 
 if TYPE_CHECKING:
     from arrayfold.codegen import FoldedRegion
     from arrayfold.folded import FoldResult
     from arrayfold.outcome import NotRun, RunReport
     from arrayfold.program import Problem
+    from arrayfold.validation import Validation
 
 _SECONDS_FOR_RUNS = 1800.0
 
@@ -62,6 +63,7 @@ class FoldedOutput:
     sanitize: bool
     style: str = "fast"
     slack: str = "auto"
+    is_checked: bool = True
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
@@ -89,10 +91,15 @@ class FoldedOutput:
             raise InputError(f"--slack {self.slack}: expected auto, none or a number of cells")
         return STRIP if self.slack == "auto" else 0
 
-    def deliver(self, results: Sequence[FoldResult], params: Mapping[str, int]) -> list[RunReport | NotRun]:
-        """Write the code and run it, as asked for; a run that is not possible is said, and no success."""
+    def deliver(
+        self, results: Sequence[FoldResult], params: Mapping[str, int]
+    ) -> tuple[list[RunReport | NotRun], Validation | None]:
+        """Write the code and run it, as asked for; a run that is not possible is said, and no success.
+
+        What is written was executed beside the original before, unless that is turned off.
+        """
         if self.output is None and not self.run:
-            return []
+            return [], None
         from arrayfold.codegen import write_c
 
         loops = cast(Literal["keep", "generate"] | None, self.loops)
@@ -101,9 +108,24 @@ class FoldedOutput:
         for name in (name for region in regions for name in region.unfolded):
             _say(f"{name} keeps its declaration in the code: at some sizes its fold would take more memory")
         code = write_c(regions)
+        validation: Validation | None = None
         if self.output is not None:
+            validation = self._checked(regions, code) if self.is_checked else None
             write_output(self.output, code, force=self.force, source=self.file)
-        return self._runs(results, regions, code, params) if self.run else []
+        return (self._runs(results, regions, code, params) if self.run else []), validation
+
+    def _checked(self, regions: Sequence[FoldedRegion], code: bytes) -> Validation:
+        """What executing the original and the new code shows; an error if they differ."""
+        from arrayfold.validation.subjects import validate_code
+
+        name = "the folded text" if self.output in (None, "-") else self.output
+        validation = validate_code(regions, code, name)
+        if not validation.is_equal:
+            raise CheckFailed(
+                f"nothing is written, because {validation}\n  This is a defect of arrayfold: please report "
+                "it, with the file and the command. --no-check writes the code without this check."
+            )
+        return validation
 
     def _runs(
         self,

@@ -70,6 +70,11 @@ class Talk:
         wide_enough = None if sys.stdout.isatty() else _WIDTH_OF_FILES
         Console(width=wide_enough, soft_wrap=wide_enough is not None).print(report())
 
+    def note(self, text: str) -> None:
+        """Say something about a result that went elsewhere."""
+        if not self.is_quiet:
+            typer.echo(f"arrayfold: {text}", err=True)
+
     @property
     def _has_live_line(self) -> bool:
         """Whether a line on the terminal is written over and over."""

@@ -86,3 +86,9 @@ class BudgetExceeded(ArrayfoldError):
 
 class IslFailure(ArrayfoldError):
     """isl gave up on something that it should be able to do: a defect, never the user's fault."""
+
+
+class CheckFailed(ArrayfoldError):
+    """The tool's own check of what it was about to write failed: a defect, never the user's fault."""
+
+    exit_status = 3

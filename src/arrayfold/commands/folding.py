@@ -17,6 +17,7 @@ from arrayfold.cli_options import (
     BudgetSeconds,
     Force,
     Method,
+    NoCheck,
     Params,
     PowerOfTwo,
     parameter_values,
@@ -93,6 +94,7 @@ def fold(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Run both under address and undefined-behaviour sanitizers.")
     ] = False,
+    no_check: NoCheck = False,
     array: Arrays = None,
     method: Method = "auto",
     param: Params = None,
@@ -142,7 +144,9 @@ def fold(
     check_outputs(output, placement, force=force, source=source.file)
     limit = started_budget(budget)
     problems = source.read_all(limit, reallocated=(array or ()) if mode == "reallocate" else None)
-    output_to = FoldedOutput(source.file, output, force, loops, run or sanitize, sanitize, style, slack)
+    output_to = FoldedOutput(
+        source.file, output, force, loops, run or sanitize, sanitize, style, slack, not no_check
+    )
     output_to.check(problems)
     values = parameter_values(param)
 
@@ -188,12 +192,16 @@ def fold(
     results = fold_all(problems, folding, params=values, arrays=chosen)
     if placement is not None:
         write_placement(placement, results, values, force=force, source=source.file)
-    reports = output_to.deliver(results, values)
+    reports, validation = output_to.deliver(results, values)
     if not is_printed(output) and not is_printed(placement):
         talk.result(
-            lambda: fold_data(results, reports),
-            lambda: summary_line(results, source.file) if summary else fold_report(results, reports),
+            lambda: fold_data(results, reports, validation),
+            lambda: (
+                summary_line(results, source.file) if summary else fold_report(results, reports, validation)
+            ),
         )
+    elif validation is not None:
+        talk.note(f"checked: {validation}")
     if not all(report.is_equal for report in reports):
         raise typer.Exit(1)
 

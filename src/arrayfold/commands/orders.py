@@ -15,6 +15,7 @@ from arrayfold.cli_options import (
     AsJson,
     BudgetSeconds,
     Force,
+    NoCheck,
     Params,
     parameter_values,
     started_budget,
@@ -25,6 +26,7 @@ from arrayfold.errors import InputError
 if TYPE_CHECKING:
     from arrayfold.folded import FoldResult
     from arrayfold.outcome import NotRun, RunReport
+    from arrayfold.validation import Validation
 
 
 @takes_input(
@@ -55,6 +57,7 @@ def occupancy(
     run: Annotated[
         bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
     ] = False,
+    no_check: NoCheck = False,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
 ) -> None:
@@ -65,23 +68,26 @@ def occupancy(
     talk = source.talk(as_json)
     limit = started_budget(budget)
     problem = replace(source, schedule=None).read(limit)
-    output_to = FoldedOutput(source.file, output, force, None, run, False)
+    output_to = FoldedOutput(source.file, output, force, None, run, False, is_checked=not no_check)
     output_to.check([problem])
     if expand and (output or run):
         raise InputError("code of expanded programs cannot be written", hint="Leave out --expand, or -o.")
     result = occupancy_of(problem, source.schedule, vector or [], strict, expand, limit)
     folded: FoldResult | None = None
     reports: list[RunReport | NotRun] = []
+    validation: Validation | None = None
     if (output or run) and result.schedule:
         from arrayfold.along_vectors import stored_along_vectors
 
         folded = stored_along_vectors(result.program, result, limit)
-        reports = output_to.deliver([folded], {})
+        reports, validation = output_to.deliver([folded], {})
     if not is_printed(output):
         talk.result(
             lambda: occupancy_data(result, folded, reports),
             lambda: occupancy_report(result, folded, reports, with_constraints=bool(vector)),
         )
+    if validation is not None:
+        talk.note(f"checked: {validation}")
     if not result.schedule or not all(report.is_equal for report in reports):
         raise typer.Exit(1)
 

@@ -20,10 +20,15 @@ from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.outcome import NotRun, RunReport
 from arrayfold.program import Program
 from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.validation import Validation
 from arrayfold.verify import Counterexample, Proof
 
 
-def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun] = ()) -> dict[str, Any]:
+def fold_data(
+    results: Sequence[FoldResult],
+    runs: Sequence[RunReport | NotRun] = (),
+    validation: Validation | None = None,
+) -> dict[str, Any]:
     """What `fold --json` prints; several regions are told apart by a further key."""
     arrays: list[dict[str, Any]] = []
     for result in results:
@@ -44,6 +49,12 @@ def fold_data(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun] 
         ]
     if runs:
         data["runs"] = [_run_data(run) for run in runs]
+    if validation is not None:
+        data["check"] = {
+            "equal": validation.is_equal,
+            "sizes": {name: [dict(one) for one in sizes] for name, sizes in validation.compared.items()},
+            "unchecked": dict(validation.unchecked),
+        }
     return data
 
 

@@ -19,6 +19,7 @@ from arrayfold.mapping import TableMapping
 from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.outcome import NotRun, RunReport
 from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.validation import Validation
 
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
@@ -26,8 +27,15 @@ _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "
 # ---------------------------------------------------------------- fold
 
 
-def fold_report(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun] = ()) -> RenderableType:
-    """For each region a table with one line an array, and what was kept; then what running them showed."""
+def fold_report(
+    results: Sequence[FoldResult],
+    runs: Sequence[RunReport | NotRun] = (),
+    validation: Validation | None = None,
+) -> RenderableType:
+    """For each region a table with one line an array, and what was kept; then what running them showed.
+
+    The last line says what was checked of the code that was written.
+    """
     parts: list[RenderableType] = []
     for result in results:
         if len(results) > 1:
@@ -35,6 +43,8 @@ def fold_report(results: Sequence[FoldResult], runs: Sequence[RunReport | NotRun
         parts += _fold_parts(result)
     done = [run for run in runs if isinstance(run, RunReport)]
     parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in done]
+    if validation is not None:
+        parts.append(Text(f"checked: {validation}", style="yellow" if validation.unchecked else "green"))
     return Group(*parts)
 
 

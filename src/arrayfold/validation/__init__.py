@@ -1,4 +1,4 @@
-"""Translation validation: the original and the folded text are executed and compared before anything is written."""
+"""Translation validation: the original and the folded text are executed and compared."""
 
 from arrayfold.validation.compare import Difference, Subject, Validation, validate
 

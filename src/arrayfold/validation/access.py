@@ -7,6 +7,7 @@ from typing import Any
 
 from arrayfold.validation import operators
 from arrayfold.validation.faults import Fault, Spot, Unsupported
+from arrayfold.validation.memory import is_address
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
 from arrayfold.validation.scope import Scope, Value, Variable, scalar_type
@@ -116,7 +117,7 @@ class Accesses:
             at = index(f)
             if type(at) is not int:
                 at = m.whole(at, spot)
-            return (obj, offset + at * (size if type(size) is int else size(f)), low, high)  # pyright: ignore[reportCallIssue]
+            return (obj, offset + at * value_of(size, f), low, high)
 
         return address, kind
 
@@ -259,7 +260,7 @@ class Accesses:
     def _store_struct(self, run: Run, kind: Struct, value: Run, spot: Spot) -> Run:
         slot = self.scope.slot()
         places = [
-            self.store(_shifted(run, at), leaf, (lambda k: lambda f: f[slot][k][1])(k), spot)
+            self.store(_shifted(run, at), leaf, _part(slot, k), spot)
             for k, (at, leaf) in enumerate(leaves(kind))
         ]
 
@@ -417,11 +418,15 @@ _BUILTIN = {
 
 def _followed(value: Any, spot: Spot) -> Any:
     """A pointer that is about to be used."""
-    if type(value) is tuple:
+    if is_address(value):
         return value
     if hasattr(value, "reason"):
         raise Fault(f"a pointer is followed that is not there: {value.reason}", spot)
     raise Unsupported("a pointer that comes out of data", spot)
+
+
+def _part(slot: int, k: int) -> Run:
+    return lambda f: f[slot][k][1]
 
 
 def _shifted(run: Run, by: int) -> Run:
@@ -430,5 +435,3 @@ def _shifted(run: Run, by: int) -> Run:
         return (obj, offset + by, low, high)
 
     return address
-
-

@@ -9,7 +9,7 @@ from arrayfold.validation import operators
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.known_functions import KNOWN, PURE
 from arrayfold.validation.machine import Machine
-from arrayfold.validation.memory import Address
+from arrayfold.validation.memory import Address, is_address
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
 from arrayfold.validation.scope import Value, scalar_type
@@ -95,9 +95,7 @@ class Calls:
         known, m = KNOWN[name], self.m
         return lambda f: known(m, [one(f) for one in runs], result, spot)
 
-    def _unseen(
-        self, name: str, runs: list[Run], result: CType, constant: list[bool], spot: Spot
-    ) -> Run:
+    def _unseen(self, name: str, runs: list[Run], result: CType, constant: list[bool], spot: Spot) -> Run:
         """A call whose order and arguments matter; it may change what its pointers point at."""
         m = self.m
 
@@ -109,21 +107,25 @@ class Calls:
             m.calls += 1
             call = m.terms.make(name, "call", m.calls)
             for k, value in enumerate(values):
-                if type(value) is tuple and value[0] is not None and not (k < len(constant) and constant[k]):
+                is_constant = k < len(constant) and constant[k]
+                if is_address(value) and value[0] is not None and not is_constant:
                     self._change(value, m.terms.make("argument", "", call, k), spot)
             if isinstance(result, Integer | Floating):
                 return m.terms.make("result", result.tag, call)
             if isinstance(result, Pointer):
-                return m.given(m.terms.make("result", "pointer", call), f"what {name} returns", None).pointer()
+                return m.given(
+                    m.terms.make("result", "pointer", call), f"what {name} returns", None
+                ).pointer()
             return 0
 
         return run
 
     def _seen_argument(self, value: Any, spot: Spot) -> Any:
         """An argument as the function sees it: pointers with all that they lead to."""
-        if type(value) is not tuple or value[0] is None:
+        if not is_address(value) or value[0] is None:
             return self.m.as_term(value)
         obj, offset, *_ = value
+        assert obj is not None
         if obj.gone:
             raise Fault(obj.gone, spot)
         cells = tuple((at - offset, self.m.as_term(cell)) for at, cell in sorted(obj.cells.items()))
@@ -152,8 +154,7 @@ class Calls:
 def _parameter_types(declared: Node) -> list[CType]:
     if declared.cursor.type.kind.name != "FUNCTIONPROTO":
         return []
-    kinds = [scalar_type(kind) for kind in declared.cursor.type.argument_types()]
-    return kinds
+    return [scalar_type(kind) for kind in declared.cursor.type.argument_types()]
 
 
 def _default_type(kind: CType) -> CType:

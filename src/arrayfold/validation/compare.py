@@ -8,16 +8,19 @@ from typing import Any
 
 import islpy as isl
 
-from arrayfold.validation.faults import Ended, Fault, OutOfSteps, Stopped, Unsupported
+from arrayfold.validation.faults import Ended, Fault, OutOfSteps, Spot, Stopped, Unsupported
 from arrayfold.validation.machine import Machine
-from arrayfold.validation.memory import Object
-from arrayfold.validation.sizes import first_sizes, further_sizes, holds_at
-from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms, readable
+from arrayfold.validation.memory import Object, is_address, is_structure
+from arrayfold.validation.sizes import extreme_sizes, first_sizes, further_sizes, holds_at, is_extreme
+from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms, difference, readable
 from arrayfold.validation.text import Text
 from arrayfold.validation.types import VOID, CType, Floating, Integer, Pointer
 
-_STEPS = 1_500_000
+_STEPS = 600_000
 _OF_ONE = 250_000
+_OF_EXTREME = 5_000
+_ROOM = 64 * 1024
+_SERIES = (first_sizes, further_sizes)
 _FEWEST = 4
 
 
@@ -63,12 +66,40 @@ class Validation:
 
     compared: Mapping[str, tuple[Mapping[str, int], ...]]
     difference: Difference | None = None
-    unchecked: Mapping[str, str] | None = None
+    unchecked: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_equal(self) -> bool:
         """Whether no difference was found."""
         return self.difference is None
+
+    def __str__(self) -> str:
+        if self.difference is not None:
+            return f"the original and the folded text differ: {self.difference}"
+        parts = [f"{name} was not checked: {reason}" for name, reason in self.unchecked.items()]
+        agreed = [(name, sizes) for name, sizes in self.compared.items() if sizes]
+        if agreed:
+            several = len(self.compared) + len(self.unchecked) > 1
+            texts = [f"{f'{name} ' if several else ''}{_sizes_text(sizes)}" for name, sizes in agreed]
+            parts.insert(0, f"original and folded text agree {'; '.join(texts)}")
+        return "; ".join(parts)
+
+
+def _sizes_text(sizes: Sequence[Mapping[str, int]]) -> str:
+    """At which sizes, in a few words."""
+    if not sizes[0]:
+        return "at the size of the text"
+    small = [one for one in sizes if not is_extreme(one)]
+    ranges = [_range_text(name, sorted({one[name] for one in small})) for name in sizes[0] if small]
+    if len(small) < len(sizes):
+        ranges.append(f"{len(sizes) - len(small)} of them extreme")
+    return f"at {len(sizes)} size{'s' * (len(sizes) > 1)} ({', '.join(ranges)})"
+
+
+def _range_text(name: str, values: Sequence[int]) -> str:
+    if len(values) > 2:
+        return f"{name} from {values[0]} to {values[-1]}"
+    return f"{name} = {' and '.join(map(str, values))}"
 
 
 def validate(
@@ -81,10 +112,6 @@ def validate(
     """
     compared: dict[str, tuple[Mapping[str, int], ...]] = {}
     unchecked: dict[str, str] = {}
-    try:
-        _check_c(new, arguments)
-    except Fault as fault:
-        return Validation({}, Difference(subjects[0].function, {}, str(fault)))
     for subject in subjects:
         try:
             found = _Comparison(original, new, arguments, subject).run()
@@ -98,10 +125,6 @@ def validate(
         if not sizes:
             unchecked[subject.function] = reason
     return Validation(compared, None, unchecked)
-
-
-def _check_c(new: tuple[str, bytes], arguments: Sequence[str]) -> None:
-    Text(*new, arguments, ())
 
 
 class _Excluded(Exception):
@@ -120,29 +143,39 @@ class _Comparison:
         self._subject = subject
         self._names = names
         self._original = Text(*original, arguments, names, subject.regions, self._look)
-        self._new = Text(*new, arguments, names)
+        self._label = new[0]
+        # Includes are looked for where the original is.
+        self._new = Text(original[0], new[1], arguments, names)
         self._spent = 0
+        self._limit = _OF_ONE
 
     def run(self) -> Difference | tuple[list[Mapping[str, int]], str]:
         """The sizes at which both agree and, if there is none, why; or the first difference."""
+        error = self._original.error()
+        if error is not None:
+            raise Unsupported(error.message, error.spot)
+        error = self._new.error()
+        if error is not None:
+            return Difference(self._subject.function, {}, self._told(error))
         compared: list[Mapping[str, int]] = []
         reasons: list[str] = []
         tried: list[Mapping[str, int]] = []
-        for series in (first_sizes, further_sizes):
-            if len(compared) >= _FEWEST:
-                break
+        for series in _SERIES:
+            self._limit = _OF_EXTREME if series is extreme_sizes else _OF_ONE
             for sizes in series(self._subject.contexts, self._names, self._subject.fixed):
+                is_enough = series is further_sizes and len(compared) >= _FEWEST
+                if is_enough or (self._spent > _STEPS and series is not extreme_sizes):
+                    break
                 if sizes in tried:
                     continue
-                if self._spent > _STEPS or (series is further_sizes and len(compared) >= _FEWEST):
-                    break
                 tried.append(sizes)
                 try:
                     found = self._at(sizes)
                 except Unsupported:
                     raise
                 except Ended as reason:
-                    reasons.append(str(reason))
+                    if series is not extreme_sizes:
+                        reasons.append(str(reason))
                     continue
                 except _Excluded:
                     continue
@@ -194,10 +227,10 @@ class _Comparison:
         sizes: Mapping[str, int],
         order: int,
         bounds: Mapping[Term, tuple[int, int]] | None = None,
-        limit: int = _OF_ONE,
+        limit: int | None = None,
     ) -> Any:
         m = text.machine
-        m.start(terms, oracle, sizes, limit, bounds, order)
+        m.start(terms, oracle, sizes, limit or self._limit, bounds, order)
         try:
             return text.run(self._subject.function)
         except RecursionError:
@@ -211,14 +244,25 @@ class _Comparison:
         old, new = self._original.machine, self._new.machine
         bounds = {name: (one.low, one.high) for name, one in old.environment.items() if one.is_open}
         try:
-            other = self._execute(
-                self._new, terms, oracle, sizes, order, bounds, 20 * old.steps + 20_000
-            )
+            other = self._execute(self._new, terms, oracle, sizes, order, bounds, 20 * old.steps + 20_000)
         except (Fault, Stopped, OutOfSteps) as fault:
-            return str(fault)
+            return self._told(fault)
+        except Unsupported as unknown:
+            raise Unsupported(unknown.message, self._relabelled(unknown.spot)) from None
         if _differ(result, other):
-            return f"the function returns {readable(other)} instead of {readable(result)}"
+            return f"the function returns {difference(result, other)}"
+        if new.largest > old.total + _ROOM:
+            return f"an array takes {new.largest:,.0f} bytes where all together took {old.total:,.0f}"
         return _first_call(old, new) or self._first_cell(old, new)
+
+    def _told(self, fault: Ended) -> str:
+        """A fault of the new text, with the name that the text will have."""
+        spot = self._relabelled(fault.spot)
+        return f"{spot}: {fault.message}" if spot is not None else fault.message
+
+    def _relabelled(self, spot: Spot | None) -> Spot | None:
+        is_own = spot is not None and spot.file == self._new.file
+        return Spot(self._label, spot.line) if is_own and spot is not None else spot
 
     def _first_cell(self, old: Machine, new: Machine) -> str | None:
         for name in dict.fromkeys([*old.environment, *new.environment]):
@@ -230,7 +274,7 @@ class _Comparison:
             if found is not None:
                 offset, width, left, right = found
                 cell = (before or after or _no_object()).cell(offset, width)
-                return f"{cell} holds {readable(right)} instead of {readable(left)}"
+                return f"{cell} holds {difference(left, right)}"
         return None
 
 
@@ -242,10 +286,10 @@ def _differ(left: Any, right: Any) -> bool:
     """Whether a value of the original is another one in the new text; what was never set may be anything."""
     if isinstance(left, Poison) or left is right:
         return False
-    if type(left) is tuple and type(right) is tuple:
+    if is_address(left) and is_address(right):
         return (left[0] and left[0].name, left[1]) != (right[0] and right[0].name, right[1])
-    if isinstance(left, list) and isinstance(right, list):
-        return any(_differ(a[1], b[1]) for a, b in zip(left, right, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if is_structure(left) and is_structure(right):
+        return any(_differ(a[1], b[1]) for a, b in zip(left, right, strict=True))
     return type(left) is not type(right) or left != right
 
 
@@ -299,5 +343,4 @@ def _call_text(event: tuple[Any, ...]) -> str:
 
 
 def _parameters(context: isl.Set) -> list[str]:
-    return [context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))]
-
+    return [context.get_dim_name(isl.dim_type.param, k) or "" for k in range(context.dim(isl.dim_type.param))]

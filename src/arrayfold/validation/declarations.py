@@ -12,7 +12,17 @@ from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
 from arrayfold.validation.scope import Value, Variable
 from arrayfold.validation.terms import Poison
-from arrayfold.validation.types import Array, CType, Frame, Pointer, Struct, leaves, size_of, value_of
+from arrayfold.validation.types import (
+    Array,
+    CType,
+    Frame,
+    Pointer,
+    Struct,
+    leaves,
+    shape_of,
+    size_of,
+    value_of,
+)
 
 
 class Declarations:
@@ -64,7 +74,9 @@ class Declarations:
             raise Unsupported(f"{name} of unknown size", node.spot)
 
         def make(f: Frame) -> None:
-            f[slot] = m.allocate(name, value_of(size, f)).pointer()
+            own = m.allocate(name, value_of(size, f))
+            own.shape = shape_of(kind, f)
+            f[slot] = own.pointer()
 
         steps: list[Run] = [*prologue, make]
         if initial is not None:

@@ -18,9 +18,7 @@ _TYPES = frozenset(["long", "int", "unsigned", "short", "char", "size_t"])
 _LEVELS = (("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 
 
-def item_address(
-    text: str, accesses: Accesses, spot: Spot
-) -> Callable[[Frame], tuple[Object | None, int]]:
+def item_address(text: str, accesses: Accesses, spot: Spot) -> Callable[[Frame], tuple[Object | None, int]]:
     """Where the first byte of an item is: a variable, or an element or section of an array."""
     return _Item(text, accesses, spot).address()
 
@@ -46,7 +44,7 @@ class _Item:
         is_pointer = isinstance(kind, Pointer)
         while self._peek() == "[":
             self._next()
-            index = self._choice() if self._peek() != ":" else (lambda _: 0)
+            index: Run = self._choice() if self._peek() != ":" else _zero
             if self._peek() == ":":
                 self._next()
                 if self._peek() != "]":
@@ -155,6 +153,10 @@ class _Item:
     def _expect(self, word: str) -> None:
         if self._next() != word:
             raise Unsupported("this depend clause", self._spot)
+
+
+def _zero(_: Frame) -> int:
+    return 0
 
 
 def _applied(operator: str, left: Run, right: Run) -> Run:

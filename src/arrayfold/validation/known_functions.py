@@ -7,22 +7,29 @@ from typing import Any
 
 from arrayfold.validation.faults import Fault, Spot, Stopped, Unsupported
 from arrayfold.validation.machine import Machine
-from arrayfold.validation.memory import NULL
+from arrayfold.validation.memory import NULL, is_address
 from arrayfold.validation.types import CType, Integer
 
-_REAL = (
-    "sqrt cbrt fabs exp exp2 exp10 expm1 log log2 log10 log1p logb sin cos tan asin acos atan sinh cosh tanh "
-    "asinh acosh atanh erf erfc tgamma lgamma floor ceil round trunc rint nearbyint pow atan2 hypot fmod fmin "
-    "fmax fdim remainder copysign nextafter fma ldexp scalbn lround llround lrint llrint ilogb"
-).split()
+_REAL = """
+    sqrt cbrt fabs exp exp2 exp10 expm1 log log2 log10 log1p logb sin cos tan asin acos atan sinh cosh tanh
+    asinh acosh atanh erf erfc tgamma lgamma floor ceil round trunc rint nearbyint pow atan2 hypot fmod fmin
+    fmax fdim remainder copysign nextafter fma ldexp scalbn lround llround lrint llrint ilogb
+"""
+_OTHER = """
+    abs labs llabs isnan isinf isfinite signbit atoi atol atof toupper tolower isdigit isalpha isspace
+    div ldiv __builtin_isnan __builtin_isinf __builtin_isinf_sign __builtin_isfinite __builtin_signbit
+    __builtin_clz __builtin_popcount __builtin_ctz __builtin_abs __builtin_constant_p __builtin_inf
+    __builtin_inff __builtin_infl __builtin_nan __builtin_nanf __builtin_nanl __builtin_huge_val
+    __builtin_huge_valf __builtin_huge_vall
+"""
 PURE = frozenset(
-    [f"{name}{suffix}" for name in _REAL for suffix in ("", "f", "l")]
-    + [f"__builtin_{name}{suffix}" for name in _REAL for suffix in ("", "f", "l")]
-    + "abs labs llabs isnan isinf isfinite signbit atoi atol atof strlen strcmp strncmp memcmp toupper".split()
-    + "tolower isdigit isalpha isspace div ldiv".split()
-    + [f"__builtin_{name}" for name in "inf inff infl nan nanf nanl huge_val huge_valf huge_vall".split()]
-    + "__builtin_isnan __builtin_isinf_sign __builtin_isfinite __builtin_signbit __builtin_clz".split()
-    + "__builtin_popcount __builtin_ctz __builtin_isinf __builtin_abs __builtin_constant_p".split()
+    [
+        f"{before}{name}{after}"
+        for name in _REAL.split()
+        for before in ("", "__builtin_")
+        for after in ("", "f", "l")
+    ]
+    + _OTHER.split()
 )
 
 Known = Callable[[Machine, Sequence[Any], CType, Spot], Any]
@@ -64,7 +71,7 @@ def _aligned(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
 
 def _free(_: Machine, arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
     (pointer,) = arguments
-    if type(pointer) is not tuple:
+    if not is_address(pointer):
         raise Fault("free of what is no pointer", spot)
     obj, offset = pointer[0], pointer[1]
     if obj is None:
@@ -127,7 +134,9 @@ def _memcpy(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
     if to is source and abs(at - start) < size and at != start:
         raise Unsupported("a copy of bytes that overlap", spot)
     unit = max(to.unit, source.unit)
-    if size and (unit <= 0 or to.unit < 0 or source.unit < 0 or size % unit or source.initial or source.fills):
+    if size and (
+        unit <= 0 or to.unit < 0 or source.unit < 0 or size % unit or source.initial or source.fills
+    ):
         raise Unsupported("a copy of bytes whose elements are not known", spot)
     for k in range(0, size, unit) if size else ():
         to.check_width(at + k, unit, spot, is_store=True)
@@ -139,7 +148,7 @@ def _memcpy(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
 
 
 def _block(pointer: Any, size: int, m: Machine, spot: Spot) -> Any:
-    if type(pointer) is not tuple:
+    if not is_address(pointer):
         raise Unsupported("a pointer that comes out of data", spot)
     if pointer[0] is None:
         if size:

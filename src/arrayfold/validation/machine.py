@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation.faults import Fault, OutOfSteps, Spot, Unsupported
-from arrayfold.validation.memory import NULL, Address, Object
+from arrayfold.validation.memory import NULL, Address, Object, is_address
 from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms
 from arrayfold.validation.types import CType, Floating, Integer, Pointer
 
@@ -22,6 +22,7 @@ class Machine:
     environment  what the function is called with: objects by the term of their name
     events       calls of functions whose bodies are not seen, in order
     asked        how many conditions data has decided
+    total        bytes of all variables and blocks that the function makes; `largest` of one of them
     """
 
     def __init__(self) -> None:
@@ -42,6 +43,8 @@ class Machine:
         self.events: list[tuple[Any, ...]] = []
         self.races: Races | None = None
         self.calls = 0
+        self.total = 0.0
+        self.largest = 0.0
         self._objects = 0
 
     def start(
@@ -81,7 +84,7 @@ class Machine:
 
     def as_term(self, value: Any) -> Any:
         """A value as an argument of a term."""
-        if type(value) is tuple:
+        if is_address(value):
             obj, offset = value[0], value[1]
             return self.terms.make("address", "", "null" if obj is None else obj.name, offset)
         return value
@@ -134,6 +137,11 @@ class Machine:
 
     def allocate(self, name: str, size: float) -> Object:
         """New memory; what it holds was never set."""
+        self.total += size
+        self.largest = max(self.largest, size)
+        return self._new(name, size)
+
+    def _new(self, name: str, size: float) -> Object:
         self._objects += 1
         return Object(name, size, self._objects)
 
@@ -146,7 +154,7 @@ class Machine:
         """Memory that exists before the function is called, by the term of its name."""
         found = self.environment.get(name)
         if found is None:
-            found = self.environment[name] = self.allocate(label, 0 if size is None else size)
+            found = self.environment[name] = self._new(label, 0 if size is None else size)
             found.initial = lambda offset, kind: self._initial(name, label, offset, kind)
             if size is None and self.bounds is None:
                 found.is_open = True
@@ -171,8 +179,10 @@ class Machine:
         if obj is None:
             raise Fault("a null pointer is followed", spot)
         unit = width or 1
-        if low <= -float("inf"):
-            what = "an array"
+        count, at = int(high - low), offset - int(low)
+        if count % unit == 0 and at % unit == 0:
+            what, count = f"element {at // unit}", count // unit
         else:
-            what = f"elements {int(low) // unit} to {int(high) // unit - 1}" if high > low else "no elements"
-        raise Fault(f"{obj.name}[{offset // unit}] is accessed, which has {what}", spot)
+            what = f"byte {at + unit - 1 if at >= 0 else at}"
+        where = "" if (low, high) == (obj.low, obj.low + obj.size) else f" {obj.cell(int(low), unit)} in"
+        raise Fault(f"{what} of {count} is accessed in{where} {obj.name}", spot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.terms import Poison
@@ -16,6 +16,16 @@ NULL: Address = (None, 0, 0, 0)
 UNBOUNDED = float("inf")
 
 
+def is_address(value: Any) -> TypeGuard[Address]:
+    """Whether a value is a pointer."""
+    return type(value) is tuple
+
+
+def is_structure(value: Any) -> TypeGuard[list[tuple[int, Any]]]:
+    """Whether a value is a structure: the offsets and values of what is in it."""
+    return type(value) is list
+
+
 class Object:
     """A piece of memory.
 
@@ -25,11 +35,12 @@ class Object:
     fills    stretches that were set to zero bytes, the last one last
     is_open  its size is unknown; low and high then tell what was touched
     gone     why it does not exist any more
+    shape    the extents of its dimensions but the first, for messages; none for what is no array
     """
 
     __slots__ = (
         *("base", "cells", "fills", "gone", "high", "initial", "is_heap", "is_open", "low", "name"),
-        *("number", "size", "unit", "widths"),
+        *("number", "shape", "size", "unit", "widths"),
     )
 
     def __init__(self, name: str, size: float, number: int) -> None:
@@ -46,6 +57,7 @@ class Object:
         self.is_heap = False
         self.is_open = False
         self.gone = ""
+        self.shape: tuple[int, ...] = (1,)
         self.low = 0
         self.high = 0
 
@@ -97,6 +109,10 @@ class Object:
 
     def cell(self, offset: int, width: int) -> str:
         """The name of a cell for people."""
-        if offset == 0 and self.size == width:
-            return self.name
-        return f"{self.name}[{offset // width}]" if width and offset % width == 0 else f"{self.name}+{offset}"
+        if not self.shape:
+            return self.name if offset == 0 else f"{self.name}, byte {offset}"
+        index, subscripts = offset // (width or 1), list[int]()
+        for extent in reversed(self.shape[1:]):
+            index, last = divmod(index, extent or 1)
+            subscripts.append(last)
+        return self.name + "".join(f"[{one}]" for one in (index, *reversed(subscripts)))

@@ -17,9 +17,9 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
 }
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,

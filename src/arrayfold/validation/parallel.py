@@ -1,4 +1,4 @@
-"""OpenMP constructs as closures: executed one after the other, in one of several orders, and watched for races."""
+"""OpenMP constructs as closures: executed one after the other in one of several orders, watched for races."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from arrayfold.validation.depend import item_address
 from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import Unsupported
+from arrayfold.validation.memory import is_address
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
 from arrayfold.validation.pragmas import ALONE, Directive
@@ -15,7 +16,7 @@ from arrayfold.validation.races import Races, Task
 from arrayfold.validation.scope import Variable
 from arrayfold.validation.signals import CONTINUE
 from arrayfold.validation.terms import Poison
-from arrayfold.validation.types import Array, Frame, Struct, size_of, value_of
+from arrayfold.validation.types import Array, Frame, Struct, shape_of, size_of, value_of
 
 if TYPE_CHECKING:
     from arrayfold.validation.statements import Statements
@@ -28,7 +29,7 @@ _WORK = ("for", "for simd", "sections", "single", "master", "masked")
 class Constructs:
     """The OpenMP constructs of a function.
 
-    waiting  directives of the function that stand in front of a statement not read yet, in the order of the text
+    waiting  directives of the function that were not met yet, in the order of the text
     """
 
     def __init__(self, expressions: Expressions, waiting: Sequence[Directive]) -> None:
@@ -326,9 +327,7 @@ class Constructs:
 
         return loop
 
-    def _iterations(
-        self, heads: Sequence[tuple[Run, Run, Run, Variable]], f: Frame
-    ) -> list[tuple[Any, ...]]:
+    def _iterations(self, heads: Sequence[tuple[Run, Run, Run, Variable]], f: Frame) -> list[tuple[Any, ...]]:
         """The values of the variables of nested loops."""
         if not heads:
             return [()]
@@ -376,7 +375,8 @@ class Constructs:
                 size = size_of(variable.type)
                 assert size is not None
                 own = m.allocate(variable.name, value_of(size, f))
-                if keeps and type(old) is tuple and old[0] is not None:
+                own.shape = shape_of(variable.type, f)
+                if keeps and is_address(old) and old[0] is not None:
                     own.cells, own.widths, own.unit = dict(old[0].cells), dict(old[0].widths), old[0].unit
                     own.initial, own.fills = old[0].initial, list(old[0].fills)
                 f[variable.slot] = own.pointer()

@@ -10,11 +10,12 @@ from arrayfold.validation.faults import Spot, Unsupported
 
 _LINE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
-_CLAUSE = re.compile(r"\s*,?\s*(\w+)\s*(?:\(((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\))?")
-_WORDS = frozenset(
-    "parallel for simd sections section single master masked task taskloop taskgroup taskwait taskyield "
-    "barrier critical atomic flush ordered".split()
-)
+_WORD = re.compile(r"[\s,]*(\w+)\s*")
+_DIRECTIVES = """
+    parallel for simd sections section single master masked task taskloop taskgroup taskwait taskyield barrier
+    critical atomic flush ordered
+"""
+_WORDS = frozenset(_DIRECTIVES.split())
 ALONE = frozenset(["barrier", "taskwait", "taskyield", "flush"])
 
 
@@ -48,13 +49,26 @@ def _directive(file: str, plain: str, match: re.Match[str]) -> Directive:
     clauses: dict[str, tuple[str, ...]] = {}
     position = 0
     while position < len(rest):
-        clause = _CLAUSE.match(rest, position)
-        if clause is None or clause.end() == position:
+        match_word = _WORD.match(rest, position)
+        if match_word is None:
             raise Unsupported("this pragma cannot be read", spot)
-        word, text = clause.group(1), clause.group(2)
+        word, position = match_word.group(1), match_word.end()
+        text = _in_parentheses(rest, position)
+        position += 0 if text is None else len(text) + 2
         if word in _WORDS and not clauses and (text is None or word in ("critical", "flush")):
             words.append(word)
         else:
             clauses[word] = (*clauses.get(word, ()), text or "")
-        position = clause.end()
     return Directive(" ".join(words), clauses, match.start(), match.end(), spot)
+
+
+def _in_parentheses(text: str, start: int) -> str | None:
+    """What is in the parentheses that open at a place, if some do."""
+    if text[start : start + 1] != "(":
+        return None
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return text[start + 1 : at]
+    return text[start + 1 :]

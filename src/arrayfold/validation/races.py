@@ -1,8 +1,8 @@
 """Races: two accesses of one cell, one of them a write, that nothing orders.
 
-Parallel code is executed in one order. Every piece of it that runs without waiting, such as an iteration of a
-parallel loop or a task, is a segment; a set of bits says which segments surely ran before it. A program without
-races does the same in every order, so that one order is enough.
+Parallel code is executed in one order. Every piece of it that runs without waiting, such as an iteration of
+a parallel loop or a task, is a segment; a set of bits says which segments surely ran before it. A program
+without races does the same in every order, so that one order is enough.
 """
 
 from __future__ import annotations

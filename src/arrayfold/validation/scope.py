@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.machine import Machine
@@ -26,7 +26,8 @@ _FLOATING = {
 }
 
 
-class Variable(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Variable:
     """A variable: in a slot of the frame, in memory whose address is in a slot, or outlasting calls."""
 
     name: str
@@ -36,7 +37,8 @@ class Variable(NamedTuple):
     lasting: Callable[[], Any] | None = None
 
 
-class Value(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Value:
     """An expression as a closure, and its type."""
 
     run: Run

@@ -1,4 +1,4 @@
-"""The sizes at which two texts are compared: the smallest of the context, parameters that differ among them."""
+"""The sizes at which two texts are compared: the smallest of the context, also with unequal parameters."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _SMALL = 6
 _FURTHER = (7, 9, 12, 17)
 _MIXED = ((1, 3), (3, 1), (2, 5), (5, 2), (4, 3), (3, 4), (1, 5), (2, 3), (0, 4), (4, 1))
 _TRIED_LAST = 2000
+_LARGEST = (1 << 31) - 1
 
 
 def first_sizes(
@@ -26,6 +27,27 @@ def further_sizes(
     """More sizes, where the first ones are mostly outside of the context."""
     every = product(range(9), repeat=len(names))
     return _inside(contexts, names, fixed, islice(every, _TRIED_LAST))
+
+
+def extreme_sizes(
+    contexts: Sequence[isl.Set], names: Sequence[str], fixed: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """Sizes at the ends of integer types and below zero, where a program often does nothing at all."""
+    for values in _extremes(len(names)):
+        sizes = {name: fixed.get(name, value) for name, value in zip(names, values, strict=True)}
+        if all(holds_at(context, sizes) for context in contexts):
+            yield sizes
+
+
+def _extremes(count: int) -> Iterator[tuple[int, ...]]:
+    if count == 0:
+        return
+    for value in (-1, -3, _LARGEST, -_LARGEST - 1, 2 * _LARGEST + 1):
+        yield (value,) * count
+    if count > 1:
+        for first, second in ((_LARGEST, -_LARGEST), (0, _LARGEST), (1, _LARGEST), (-1, 3), (0, -_LARGEST)):
+            yield tuple(first if k % 2 == 0 else second for k in range(count))
+            yield tuple(second if k % 2 == 0 else first for k in range(count))
 
 
 def _inside(
@@ -72,7 +94,7 @@ def _offsets(count: int) -> Iterator[tuple[int, ...]]:
 def holds_at(context: isl.Set, values: Mapping[str, int]) -> bool:
     """Whether parameter values are in a context."""
     for k in range(context.dim(isl.dim_type.param)):
-        name = context.get_dim_name(isl.dim_type.param, k)
+        name = context.get_dim_name(isl.dim_type.param, k) or ""
         if name in values:
             context = context.fix_val(isl.dim_type.param, k, isl.Val(values[name]))
     return not context.is_empty()
@@ -80,7 +102,7 @@ def holds_at(context: isl.Set, values: Mapping[str, int]) -> bool:
 
 def _restricted(context: isl.Set, fixed: Mapping[str, int]) -> isl.Set:
     for k in range(context.dim(isl.dim_type.param)):
-        name = context.get_dim_name(isl.dim_type.param, k)
+        name = context.get_dim_name(isl.dim_type.param, k) or ""
         if name in fixed:
             context = context.fix_val(isl.dim_type.param, k, isl.Val(fixed[name]))
     return context
@@ -94,7 +116,14 @@ def _lowest(contexts: Sequence[isl.Set], name: str) -> int:
         if at < 0:
             continue
         moved = context.move_dims(isl.dim_type.set, 0, isl.dim_type.param, at, 1).project_out_all_params()
-        least = moved.dim_min_val(0)
+        least, most = moved.dim_min_val(0), moved.dim_max_val(0)
         if least.is_int():
             lowest = max(lowest, least.to_python())
+        if most.is_int() and most.to_python() < 0:
+            return most.to_python() - _SMALL + 1
     return lowest
+
+
+def is_extreme(sizes: Mapping[str, int]) -> bool:
+    """Whether sizes are at an end of integer types, or below zero."""
+    return any(value < 0 or value >= _LARGEST for value in sizes.values())

@@ -212,7 +212,7 @@ class Statements:
         start, condition, step, body = self.header(node)
         self.scope.by_name.append({})
         begin = self.plain(start) if start is not None else _nothing
-        holds = self.expressions.condition(condition) if condition is not None else lambda _: True
+        holds = self.expressions.condition(condition) if condition is not None else _always
         advance = self.expressions.value(step).run if step is not None else _nothing
         run = self.statement(body)
         self.scope.by_name.pop()
@@ -332,3 +332,5 @@ def _nothing(_: Frame) -> None:
     return None
 
 
+def _always(_: Frame) -> bool:
+    return True

@@ -10,7 +10,7 @@ from zlib import crc32
 _MASK = (1 << 61) - 1
 _DEEPEST = 6
 _LONGEST = 160
-_INFIX = frozenset("+ - * / % << >> < > <= >= == != & ^ |".split())
+_INFIX = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|"])
 
 
 class Term:
@@ -80,6 +80,25 @@ ORACLES = (
 )
 
 
+def difference(left: Any, right: Any) -> str:
+    """How two values differ: the parts that do, and what they are parts of."""
+    if not isinstance(left, Term) or not isinstance(right, Term):
+        return f"{readable(right)} instead of {readable(left)}"
+    whole = f"{readable(right)} instead of {readable(left)}"
+    inner: tuple[Any, Any] = (left, right)
+    while True:
+        a, b = inner
+        if not isinstance(a, Term) or not isinstance(b, Term) or (a.op, a.tag) != (b.op, b.tag):
+            break
+        parts = [(x, y) for x, y in zip(a.args, b.args, strict=False) if x is not y and x != y]
+        if len(a.args) != len(b.args) or len(parts) == 0 or a.op in ("cell", "constant", "name", "convert"):
+            break
+        inner = parts[0]
+    if inner == (left, right):
+        return whole
+    return f"{readable(inner[1])} instead of {readable(inner[0])} in {whole}"
+
+
 def readable(value: Any, depth: int = 0) -> str:
     """A value for people; what is deep inside is left out."""
     text = _text(value, depth)
@@ -87,10 +106,8 @@ def readable(value: Any, depth: int = 0) -> str:
 
 
 def _text(value: Any, depth: int) -> str:
-    if isinstance(value, tuple):
-        return f"the address of {value[0].name}" if value[0] is not None else "a null pointer"
     if not isinstance(value, Term):
-        return str(value)
+        return "an address" if isinstance(value, tuple) else str(value)
     if depth > _DEEPEST:
         return "..."
     op, args = value.op, value.args

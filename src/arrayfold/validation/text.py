@@ -1,4 +1,4 @@
-"""A C text as something that can be executed: its functions, read when they are first called, and its globals."""
+"""A C text that can be executed: its functions, read when they are first called, and its globals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from arrayfold.frontends.libclang import cindex, skipped_parts, translation_unit
 from arrayfold.validation.calls import Calls
 from arrayfold.validation.declarations import Declarations, parameter_type
 from arrayfold.validation.expressions import Expressions
-from arrayfold.validation.faults import Fault, Unsupported
+from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.machine import Machine
+from arrayfold.validation.memory import is_structure
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
 from arrayfold.validation.parallel import Constructs
@@ -20,7 +21,17 @@ from arrayfold.validation.pragmas import ALONE, Directive, read_directives
 from arrayfold.validation.scope import Scope, Variable, scalar_type
 from arrayfold.validation.statements import Statements
 from arrayfold.validation.terms import Poison
-from arrayfold.validation.types import Array, CType, Frame, Pointer, Struct, size_of, value_of
+from arrayfold.validation.types import (
+    Array,
+    CType,
+    Frame,
+    Integer,
+    Pointer,
+    Struct,
+    shape_of,
+    size_of,
+    value_of,
+)
 
 _PURE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+arrayfold[ \t]+pure[ \t]*\(([^)\n]*)\)", re.MULTILINE)
 
@@ -48,7 +59,6 @@ class Text:
         self._regions = list(regions)
         self._watch = watch
         self._unit = translation_unit(file, data, arguments)
-        self._refuse_errors()
         self._top = [Node(cursor) for cursor in self._unit.cursor.get_children()]
         self._code: dict[int, Callable[[list[Any]], Any]] = {}
         self._lasting: dict[int, Variable] = {}
@@ -56,10 +66,14 @@ class Text:
         pure = {name.strip() for match in _PURE.findall(data.decode("latin-1")) for name in match.split(",")}
         self._calls = Calls(self.machine, self._called, pure)
 
-    def _refuse_errors(self) -> None:
+    def error(self) -> Fault | None:
+        """The first error that a C compiler finds."""
         for diagnostic in self._unit.diagnostics:
             if diagnostic.severity >= cindex.Diagnostic.Error:
-                raise Fault(f"{self.file}:{diagnostic.location.line}: C error: {diagnostic.spelling}")
+                where = diagnostic.location
+                name = str(where.file.name) if where.file is not None else self.file
+                return Fault(f"C error: {diagnostic.spelling}", Spot(name, int(where.line)))
+        return None
 
     def function(self, name: str) -> Node:
         """A function of the text by its name."""
@@ -121,8 +135,11 @@ class Text:
             if value is _GIVEN:
                 bytes_ = None if size is None else value_of(size, f)
                 value = self._given(name, kind, bytes_)
+                if isinstance(declared, Array | Pointer):
+                    value[0].shape = shape_of(declared if size is not None else Array(_target(kind), 1), f)
             if not variable.is_register:
                 own = m.allocate(name, width)
+                own.shape = ()
                 f[slot] = own.pointer()
                 if isinstance(kind, Struct):
                     _store_struct(own, value)
@@ -142,7 +159,10 @@ class Text:
             return m.given(term, name, size).pointer()
         if isinstance(kind, Struct):
             return m.given(term, name, kind.size)
-        return m.sized(name, m.terms.make("name", kind.tag, name))
+        value = m.sized(name, m.terms.make("name", kind.tag, name))
+        if isinstance(kind, Integer) and type(value) is int and not kind.low <= value <= kind.high:
+            raise Fault(f"{name} cannot be {value}")
+        return value
 
     def _probe(self, scope: Scope, function: Node) -> Callable[[Node], Run | None]:
         """What runs where a region begins: it looks at the variables there."""
@@ -216,7 +236,9 @@ class Text:
                 for step in steps:
                     step(frame)
             elif found is None:
-                found = m.lasting[key] = m.given(m.name(name), name, size).pointer()
+                given = m.given(m.name(name), name, size)
+                given.shape = shape_of(kind, [])
+                found = m.lasting[key] = given.pointer()
             return found
 
         return Variable(node.name, kind, lasting=object_)
@@ -250,9 +272,13 @@ class Text:
 _GIVEN = object()
 
 
+def _target(kind: CType) -> CType:
+    return kind.target if isinstance(kind, Pointer) else kind
+
+
 def _store_struct(own: Any, given: Any) -> None:
     """A structure that is passed by value: a copy of what is given."""
-    if isinstance(given, list):
+    if is_structure(given):
         for at, value in given:
             own.cells[at] = value
         own.unit = 0

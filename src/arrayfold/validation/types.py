@@ -146,6 +146,15 @@ def value_of(count: int | Callable[[Frame], int], frame: Frame) -> int:
     return count if isinstance(count, int) else count(frame)
 
 
+def shape_of(kind: CType, frame: Frame) -> tuple[int, ...]:
+    """The extents of an array as numbers, the first as 1; nothing for what is no array."""
+    shape: list[int] = []
+    while isinstance(kind, Array):
+        shape.append(1 if not shape or kind.count is None else value_of(kind.count, frame))
+        kind = kind.element
+    return tuple(shape)
+
+
 def leaves(kind: CType, offset: int = 0) -> list[tuple[int, CType]]:
     """The scalars in a type whose size is constant, each with its offset."""
     if isinstance(kind, Struct):

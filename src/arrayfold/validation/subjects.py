@@ -1,0 +1,68 @@
+"""What is to be executed of folded regions: their functions, contexts, and arrays that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from arrayfold.mapping import TableMapping
+from arrayfold.validation.compare import Subject, Validation, validate
+
+if TYPE_CHECKING:
+    from arrayfold.c.source import CSource
+    from arrayfold.codegen import FoldedRegion
+
+
+def validate_code(regions: Sequence[FoldedRegion], code: bytes, file: str) -> Validation:
+    """Execute the text that regions come from and the one that was written of them, and compare.
+
+    code  the new text, as `codegen.write_c` gives it
+    file  what the new text is called in messages
+    """
+    found: dict[str, Subject] = {}
+    text = None
+    for region in regions:
+        source = region.program.source
+        assert source is not None
+        text = source.text
+        name = source.region.function.name
+        subject = found.get(name, Subject(name, (), ()))
+        found[name] = Subject(
+            name,
+            (*subject.regions, source.region.start),
+            (*subject.contexts, _context(region, source)),
+            subject.gone | _gone(region, source),
+            {**subject.fixed, **_fixed(region, source)},
+        )
+    assert text is not None
+    return validate((text.file, text.data), (file, code), text.arguments, list(found.values()))
+
+
+def _context(region: FoldedRegion, source: CSource) -> isl.Set:
+    """The context, with parameters called as in the text."""
+    context = region.program.context
+    for name, variable in source.parameters.items():
+        at = context.find_dim_by_name(isl.dim_type.param, name)
+        if at >= 0:
+            context = context.set_dim_name(isl.dim_type.param, at, variable.name)
+    return context
+
+
+def _gone(region: FoldedRegion, source: CSource) -> frozenset[str]:
+    """Arrays whose values nobody needs after the region, though they outlast it."""
+    folded = {fold.mapping.array for fold in region.folds} | set(region.program.extra_temporaries)
+    variables = [source.variables[name] for name in folded if name in source.variables]
+    return frozenset(one.name for one in (*variables, *source.replaced.values()))
+
+
+def _fixed(region: FoldedRegion, source: CSource) -> dict[str, int]:
+    """The only sizes for which the folds hold, if they are tables."""
+    tables = (fold.mapping for fold in region.folds if isinstance(fold.mapping, TableMapping))
+    return {
+        source.parameters[name].name: value
+        for table in tables
+        for name, value in table.params.items()
+        if name in source.parameters
+    }
