@@ -201,7 +201,7 @@ def fold(
             ),
         )
     elif validation is not None:
-        talk.note(f"checked: {validation}")
+        talk.note(str(validation))
     if not all(report.is_equal for report in reports):
         raise typer.Exit(1)
 

@@ -87,7 +87,7 @@ def occupancy(
             lambda: occupancy_report(result, folded, reports, with_constraints=bool(vector)),
         )
     if validation is not None:
-        talk.note(f"checked: {validation}")
+        talk.note(str(validation))
     if not result.schedule or not all(report.is_equal for report in reports):
         raise typer.Exit(1)
 

@@ -44,7 +44,7 @@ def fold_report(
     done = [run for run in runs if isinstance(run, RunReport)]
     parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in done]
     if validation is not None:
-        parts.append(Text(f"checked: {validation}", style="yellow" if validation.unchecked else "green"))
+        parts.append(Text(str(validation), style="yellow" if validation.unchecked else "green"))
     return Group(*parts)
 
 

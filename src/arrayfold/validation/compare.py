@@ -17,7 +17,7 @@ from arrayfold.validation.text import Text
 from arrayfold.validation.types import VOID, CType, Floating, Integer, Pointer
 
 _STEPS = 600_000
-_OF_ONE = 250_000
+_OF_ONE = 400_000
 _OF_EXTREME = 5_000
 _ROOM = 64 * 1024
 _SERIES = (first_sizes, further_sizes)
@@ -76,13 +76,14 @@ class Validation:
     def __str__(self) -> str:
         if self.difference is not None:
             return f"the original and the folded text differ: {self.difference}"
-        parts = [f"{name} was not checked: {reason}" for name, reason in self.unchecked.items()]
-        agreed = [(name, sizes) for name, sizes in self.compared.items() if sizes]
-        if agreed:
-            several = len(self.compared) + len(self.unchecked) > 1
-            texts = [f"{f'{name} ' if several else ''}{_sizes_text(sizes)}" for name, sizes in agreed]
-            parts.insert(0, f"original and folded text agree {'; '.join(texts)}")
-        return "; ".join(parts)
+        agreed = {name: sizes for name, sizes in self.compared.items() if sizes}
+        is_one = len(agreed.keys() | self.unchecked.keys()) == 1
+        names = {name: "" if is_one else f"{name} " for name in (*agreed, *self.unchecked)}
+        missing = [f"{names[name]}not checked: {reason}" for name, reason in self.unchecked.items()]
+        if not agreed:
+            return "; ".join(missing)
+        texts = [f"{names[name]}{_sizes_text(sizes)}" for name, sizes in agreed.items()]
+        return "; ".join([f"checked: original and folded text agree {'; '.join(texts)}", *missing])
 
 
 def _sizes_text(sizes: Sequence[Mapping[str, int]]) -> str:
@@ -158,7 +159,7 @@ class _Comparison:
         if error is not None:
             return Difference(self._subject.function, {}, self._told(error))
         compared: list[Mapping[str, int]] = []
-        reasons: list[str] = []
+        reasons: list[Ended] = []
         tried: list[Mapping[str, int]] = []
         for series in _SERIES:
             self._limit = _OF_EXTREME if series is extreme_sizes else _OF_ONE
@@ -175,16 +176,18 @@ class _Comparison:
                     raise
                 except Ended as reason:
                     if series is not extreme_sizes:
-                        reasons.append(str(reason))
+                        reasons.append(reason)
                     continue
                 except _Excluded:
                     continue
                 if found is not None:
                     return found
                 compared.append(sizes)
-        if reasons:
-            return compared, f"at small sizes the original itself fails: {reasons[0]}"
-        return compared, "no small size is in the context"
+        if not reasons:
+            return compared, "no small size is in the context"
+        if isinstance(reasons[0], OutOfSteps):
+            return compared, f"its smallest size takes {reasons[0].message}"
+        return compared, f"the original itself fails at small sizes: {reasons[0]}"
 
     def _look(self, value: Any) -> None:
         """Raise if the variables where a region begins are outside of the context."""

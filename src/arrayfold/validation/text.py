@@ -288,7 +288,7 @@ def _store_struct(own: Any, given: Any) -> None:
 
 def _is_constant(node: Node) -> bool:
     kind = node.type.get_canonical()
-    while kind.kind.name in ("CONSTANTARRAY", "INCOMPLETEARRAY"):
+    while kind.kind.name in ("CONSTANTARRAY", "INCOMPLETEARRAY") and not kind.is_const_qualified():
         kind = kind.element_type
     return bool(kind.is_const_qualified())
 
