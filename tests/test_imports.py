@@ -76,6 +76,7 @@ FLOW = [
     "compiled",
     "analysis",
     "folded",
+    "fold_in_time",
     "fold",
     "fold_parts",
     "fold_tiles",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from arrayfold._budget import Budget
+from arrayfold._in_time import answer_in_time
 from arrayfold._isl import sets_of, smallest_parameters
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.lowering import InnermostLoops
@@ -33,6 +34,20 @@ class Analysis:
         with (budget or Budget(None)).limit("the analysis"):
             return Analysis(problem, analyse(problem))
 
+    @staticmethod
+    def in_time(problem: Problem, budget: Budget) -> Analysis:
+        """The analysis of a problem, or an error, when the budget ends at the latest."""
+        return answer_in_time(lambda _: Analysis.of(problem, budget), budget, "the analysis", known=problem)
+
+    def conflicts_in_time(
+        self, name: str, budget: Budget, construction: Construction = "live-write"
+    ) -> Conflicts:
+        """The conflicts of one array, or an error, when the budget ends at the latest."""
+        what = f"the search for conflicts of {name}"
+        return answer_in_time(
+            lambda _: self.conflicts(name, budget, construction), budget, what, known=(self, self.problem)
+        )
+
     def with_parallel(self, parallel: Mapping[int, Parallelism]) -> Analysis:
         """The same for other parallel loops, which change the order and no value."""
         assert isinstance(self.problem, Program)
@@ -41,10 +56,14 @@ class Analysis:
         return Analysis(program, replace(self.liveness, program=program, order=order_of(program)))
 
     def conflicts(
-        self, name: str, budget: Budget | None = None, construction: Construction = "live-write"
+        self,
+        name: str,
+        budget: Budget | None = None,
+        construction: Construction = "live-write",
+        share: float = 1.0,
     ) -> Conflicts:
-        """The conflicts of one array."""
-        with (budget or Budget(None)).limit(f"the conflicts of {name}"):
+        """The conflicts of one array, for a share of the budget."""
+        with (budget or Budget(None)).limit(f"the conflicts of {name}", share):
             if self.liveness is not None:
                 return self.liveness.conflicts(name, construction)
             assert not isinstance(self.problem, Program)

@@ -12,7 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
+from arrayfold._in_time import answer_in_time
 from arrayfold.dependences import find_violation, memory_dependences, union_of
 from arrayfold.errors import InputError
 from arrayfold.guarded_order import with_guarded_order
@@ -26,7 +28,8 @@ AnyOrder: TypeAlias = Literal["dependences", "tilings"]
 ANY_ORDERS: tuple[AnyOrder, ...] = get_args(AnyOrder)
 
 
-def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | None = None) -> Program:
+@reported
+def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | float | None = None) -> Program:
     """The program with the order that all its legal schedules, or all legal tilings, have in common."""
     if not isinstance(problem, Program):
         raise InputError("other orders need a program, but the file gives conflicts")
@@ -34,8 +37,13 @@ def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | None = No
         raise InputError("other orders need a schedule to start from, but the program gives happens_before")
     refuse_aliases(problem)
     program = with_guard_reads(problem)
-    with (budget or Budget(None)).limit("the order"):
-        return for_all_schedules(program) if which == "dependences" else for_all_tilings(program)
+    limit = as_budget(budget)
+
+    def find(_: object) -> Program:
+        with limit.limit("the order"):
+            return for_all_schedules(program) if which == "dependences" else for_all_tilings(program)
+
+    return answer_in_time(find, limit, "the order", known=program)
 
 
 def for_all_schedules(program: Program) -> Program:

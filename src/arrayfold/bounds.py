@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, cast
 import islpy as isl
 
 from arrayfold._budget import Budget
+from arrayfold._in_time import isolated
 from arrayfold._isl import (
     can_count,
     few_parameter_points,
@@ -27,7 +28,6 @@ from arrayfold._isl import (
     parameter_names,
     visit_points,
 )
-from arrayfold._watchdog import isolated
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.formula import Formula
@@ -38,12 +38,12 @@ from arrayfold.reuse import conflict_graph
 
 _Counts: TypeAlias = tuple[bool, list[tuple[isl.Set, tuple[Formula, ...]]]]
 
-_GRACE_SECONDS = 1.0
-_MOST_SECONDS = 8.0
+_MOST_OPERATIONS = 6_000_000
 _MOST_COUNTED = 2_000_000
-_SECONDS_TO_COUNT = 2.0
+_OPERATIONS_TO_COUNT = 3_000_000
 _MOST_POINTS = 64
 _MOST_TERMS = 12
+_SHARE_FOR_MOMENTS = 0.5
 _SHARE_FOR_CLIQUE = 0.5
 
 
@@ -158,10 +158,9 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
     moments = conflicts.moments.intersect_params(conflicts.context)
     if not can_count():
         return LowerBound(None, None, (), False, moments)
-    limit = Budget(min(_MOST_SECONDS, max(0.0, 0.5 * budget.remaining())))
+    limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS)
     for count in (_largest_counts, _counts_at_ends):
-        seconds = max(0.0, limit.remaining()) + _GRACE_SECONDS
-        counted = isolated(partial(_counted_text, count, moments, limit), seconds)
+        counted = isolated(partial(_counted_text, count, moments, limit), limit)
         if counted is not None:
             break
     else:
@@ -276,7 +275,7 @@ def _count_largest(moments: isl.Map) -> int | None:
     if incidences.is_empty():
         return 0
     try:
-        with Budget(_SECONDS_TO_COUNT).limit("counting live cells"):
+        with Budget.of_work(_OPERATIONS_TO_COUNT).limit("counting live cells"):
             if int(str(incidences.count_val())) > _MOST_COUNTED:
                 return None
     except (BudgetExceeded, IslFailure):

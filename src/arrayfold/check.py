@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping as Values
 from dataclasses import dataclass
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._in_time import answer_in_time
 from arrayfold.analysis import Analysis
-from arrayfold.bounds import LowerBound
+from arrayfold.bounds import UNKNOWN, LowerBound
 from arrayfold.choose import Candidate, choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.fold import Progress, bound_beside, checked_params
+from arrayfold.fold import bound_beside, checked_params
+from arrayfold.fold_in_time import Progress, everything_conflicts
 from arrayfold.formula import Formula
 from arrayfold.mapping import AnyMapping, FoldMapping, Mapping, StorageMapping, TableMapping
 from arrayfold.mapping_text import read_mappings
 from arrayfold.methods import Request
 from arrayfold.program import Problem
-from arrayfold.verify import Counterexample, Proof, Verdict, verify
+from arrayfold.verify import Counterexample, Proof, Undecided, Verdict, verify
 from arrayfold.witness import Clobber, find_clobber
 
 
@@ -72,20 +74,35 @@ def check(
     text: str,
     *,
     params: Values[str, int] | None = None,
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Checked]:
     """The verdict on every mapping in the text."""
     values = checked_params(problem, params or {})
-    budget = budget or Budget(None)
-    analysis = Analysis.of(problem, budget)
-    checked: list[Checked] = []
-    for mapping in read_mappings(text, problem):
-        progress(f"{mapping.array}: conflicts")
-        conflicts = analysis.conflicts(mapping.array, budget)
-        progress(f"{mapping.array}: verification")
-        checked.append(_check_one(analysis, conflicts, mapping, values, budget))
-    return checked
+    limit = as_budget(budget)
+    mappings = read_mappings(text, problem)
+
+    def check_all(say: Progress) -> list[Checked]:
+        analysis = Analysis.of(problem, limit)
+        checked: list[Checked] = []
+        for mapping in mappings:
+            say(f"{mapping.array}: conflicts")
+            conflicts = analysis.conflicts(mapping.array, limit)
+            say(f"{mapping.array}: verification")
+            checked.append(_check_one(analysis, conflicts, mapping, values, limit))
+        return checked
+
+    known = problem, mappings
+    try:
+        return answer_in_time(check_all, limit, "the check", known=known, progress=progress)
+    except BudgetExceeded as error:
+        return [_undecided(problem, mapping, values, str(error)) for mapping in mappings]
+
+
+def _undecided(problem: Problem, mapping: StorageMapping, params: Values[str, int], why: str) -> Checked:
+    """What is said of a mapping that could not be checked in time."""
+    conflicts = everything_conflicts(problem, mapping.array)
+    return Checked(conflicts, mapping, Undecided(why), None, UNKNOWN, None, None, params)
 
 
 def _check_one(

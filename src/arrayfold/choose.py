@@ -9,13 +9,13 @@ from functools import partial
 
 from arrayfold._budget import Budget
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError, InputError, NothingProved
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, NothingProved
 from arrayfold.formula import Formula
 from arrayfold.mapping import FoldMapping, Mapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.verify import Proof, Verdict, verify
 
-_IDENTITY_SECONDS = 5.0
+_OPERATIONS_FOR_IDENTITY = 200_000
 
 # The method that finds the smallest lattice of all or nothing, and fast ones whose rows are simpler.
 _EXACT = "exhaustive"
@@ -24,13 +24,17 @@ _SIMPLE = ("identity", "successive-modulo", "linear", "basis")
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A mapping that a method proposed, with the judge's verdict, or why there is none."""
+    """A mapping that a method proposed, with the judge's verdict, or why there is none.
+
+    is_cut  there is none because the budget ended
+    """
 
     method: str
     mapping: FoldMapping | None
     verdict: Verdict | None
     seconds: float
     reason: str = ""
+    is_cut: bool = False
 
     @property
     def is_proved(self) -> bool:
@@ -43,8 +47,8 @@ def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
 
     The identity is asked even if the time is over: there is always an answer.
     """
-    if method == "identity" and request.budget.remaining() < _IDENTITY_SECONDS:
-        request = replace(request, budget=Budget(_IDENTITY_SECONDS))
+    if method == "identity" and request.budget.operations < _OPERATIONS_FOR_IDENTITY:
+        request = replace(request, budget=Budget.of_work(_OPERATIONS_FOR_IDENTITY))
     return _smallest_proved(method, METHODS[method].find, conflicts, request)
 
 
@@ -56,7 +60,7 @@ def _smallest_proved(
 ) -> Candidate:
     start = time.perf_counter()
     best: tuple[FoldMapping, Verdict] | None = None
-    reason = "the method proposed nothing"
+    reason, is_cut = "the method proposed nothing", False
     try:
         with request.budget.limit(f"method {method} on {conflicts.name}"):
             for proposed in find(conflicts, request):
@@ -70,11 +74,13 @@ def _smallest_proved(
                     reason = str(verdict)
                 elif best is None or request.rank(mapping.size) < request.rank(best[0].size):
                     best = mapping, verdict
+    except BudgetExceeded as error:
+        reason, is_cut = str(error), True
     except ArrayfoldError as error:
         reason = str(error)
     seconds = time.perf_counter() - start
     if best is None:
-        return Candidate(method, None, None, seconds, reason)
+        return Candidate(method, None, None, seconds, reason, is_cut)
     return Candidate(method, *best, seconds)
 
 
@@ -128,6 +134,8 @@ def choose(
         raise InputError(f"there is no method {method!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
     if method != "auto":
         candidate = ask(method, conflicts, request)
+        if candidate.is_cut:
+            raise BudgetExceeded(candidate.reason)
         if candidate.mapping is None:
             raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
         return candidate

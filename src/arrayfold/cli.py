@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import islpy as isl
 import typer
 
+from arrayfold._defects import internal
 from arrayfold.commands.analysis import check, compare, conflicts, model
 from arrayfold.commands.folding import fold
 from arrayfold.commands.orders import occupancy, tradeoff
@@ -44,11 +44,11 @@ def _run() -> int:
     except ArrayfoldError as error:
         print(f"arrayfold: {error}", file=sys.stderr)  # noqa: T201
         return error.exit_status
-    except isl.Error as error:
-        print(f"arrayfold: isl failed: {error}", file=sys.stderr)  # noqa: T201
-        return 1
     except BrokenPipeError:
         sys.stderr.close()
+        return 1
+    except Exception as error:
+        print(f"arrayfold: {internal(error)}", file=sys.stderr)  # noqa: T201
         return 1
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1

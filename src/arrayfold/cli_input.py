@@ -99,7 +99,7 @@ class Input:
             problem = problem.without_aliases()
         has_order = self.schedule is not None or self.fuse or bool(self.tile) or self.parallel
         if reallocated is not None:
-            problem = _reallocated(problem, reallocated, is_free=has_order)
+            problem = _reallocated(problem, reallocated, budget, is_free=has_order)
         if has_order:
             problem = self._reordered(problem, budget)
         if self.order is None:
@@ -124,7 +124,7 @@ class Input:
         )
 
 
-def _reallocated(problem: Problem, arrays: Sequence[str], *, is_free: bool) -> Problem:
+def _reallocated(problem: Problem, arrays: Sequence[str], budget: Budget | None, *, is_free: bool) -> Problem:
     """Every statement with its own array; for another order also what is no temporary, if it can be."""
     from arrayfold.program import Program
     from arrayfold.reallocation import reallocate
@@ -132,7 +132,10 @@ def _reallocated(problem: Problem, arrays: Sequence[str], *, is_free: bool) -> P
     if not isinstance(problem, Program):
         raise InputError("reallocation needs a program, but the file gives conflicts")
     chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
-    return reallocate(problem, chosen, everything=is_free)
+    found = reallocate(problem, chosen, everything=is_free, budget=budget)
+    if not found.origins:
+        typer.echo("arrayfold: note: no value can have another place; arrays stay as they are", err=True)
+    return found
 
 
 def _make_input(

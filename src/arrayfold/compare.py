@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._in_time import in_time
 from arrayfold.analysis import Analysis
-from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.bounds import UNKNOWN, LowerBound, find_lower_bound
 from arrayfold.choose import Candidate, ask, ask_all, best_of
 from arrayfold.conflicts import Conflicts
-from arrayfold.errors import NothingProved
-from arrayfold.fold import Progress, checked_params, chosen_arrays
+from arrayfold.errors import BudgetExceeded, NothingProved
+from arrayfold.fold import checked_params
+from arrayfold.fold_in_time import Progress, chosen_arrays, keep_in_time, likely_arrays, share_of_one
+from arrayfold.folded import FoldedArray
 from arrayfold.methods import METHODS, Request
 from arrayfold.program import Problem
 
@@ -33,7 +38,7 @@ def compare(
     *,
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     power_of_two: bool = False,
     only_general: bool = False,
     analysis: Analysis | None = None,
@@ -45,23 +50,69 @@ def compare(
     analysis      that of the problem, where it is known already
     """
     values = checked_params(problem, params or {})
-    budget = budget or Budget(None)
-    analysis = analysis or Analysis.of(problem, budget)
-    compared: list[ComparedArray] = []
-    for name in chosen_arrays(analysis, arrays):
-        progress(f"{name}: conflicts")
-        conflicts = analysis.conflicts(name, budget)
-        request = Request.of(conflicts, values, budget, power_of_two=power_of_two)
-        progress(f"{name}: mappings")
-        everything = list(ask_all(conflicts, request))
-        candidates = [candidate for candidate in everything if candidate.method in METHODS]
-        bound = find_lower_bound(conflicts, budget, values)
-        others = (name for name, method in METHODS.items() if not (method.is_general or only_general))
-        rest = replace(request, budget=budget.part(_SHARE_OF_OTHERS))
-        candidates += [ask(name, conflicts, rest) for name in others]
-        candidates.append(_auto(everything, conflicts, request))
-        compared.append(ComparedArray(conflicts, tuple(candidates), bound, values))
-    return compared
+    limit = as_budget(budget)
+    chosen: list[str] = []
+    found: dict[str, ComparedArray] = {}
+
+    def work(send: Callable[[Any], None]) -> None:
+        known = analysis or Analysis.of(problem, limit)
+        names = chosen_arrays(known, arrays)
+        send(list(names))
+        for number, name in enumerate(names):
+            part = limit.part(share_of_one(len(names) - number))
+            with suppress(BudgetExceeded):
+                conflicts = known.conflicts(name, part)
+                request = Request.of(conflicts, values, part, power_of_two=power_of_two)
+                send(f"{name}: mappings")
+                send(_compared(conflicts, request, values, only_general=only_general))
+
+    def receive(one: list[str] | ComparedArray | str) -> None:
+        match one:
+            case list():
+                chosen.extend(one)
+            case ComparedArray():
+                found[one.conflicts.name] = one
+            case _:
+                progress(one)
+
+    ending = "cut short"
+    try:
+        ending = in_time(work, limit, receive=receive, known=(problem, analysis)) or ending
+    except BudgetExceeded as error:
+        ending = str(error)
+    return [
+        found.get(name) or _not_compared(problem, name, values, ending, only_general=only_general)
+        for name in chosen or likely_arrays(problem, arrays)
+    ]
+
+
+def _compared(
+    conflicts: Conflicts, request: Request, params: Mapping[str, int], *, only_general: bool
+) -> ComparedArray:
+    everything = list(ask_all(conflicts, request))
+    candidates = [candidate for candidate in everything if candidate.method in METHODS]
+    bound = find_lower_bound(conflicts, request.budget, params)
+    others = (name for name, method in METHODS.items() if not (method.is_general or only_general))
+    rest = replace(request, budget=request.budget.part(_SHARE_OF_OTHERS))
+    candidates += [ask(name, conflicts, rest) for name in others]
+    candidates.append(_auto(everything, conflicts, request))
+    return ComparedArray(conflicts, tuple(candidates), bound, params)
+
+
+def _not_compared(
+    problem: Problem, name: str, params: Mapping[str, int], reason: str, *, only_general: bool
+) -> ComparedArray:
+    """What can be said of an array for which there was no time."""
+    (kept,) = keep_in_time(problem, [name], params, reason)
+    names = [name for name, method in METHODS.items() if method.is_general or not only_general]
+    candidates = {
+        method: Candidate(method, None, None, 0.0, reason, is_cut=True) for method in (*names, "auto")
+    }
+    if not isinstance(kept, FoldedArray):
+        raise BudgetExceeded(f"{name}: {reason}")
+    for method in ("identity", "auto"):
+        candidates[method] = Candidate(method, kept.mapping, kept.proof, 0.0)
+    return ComparedArray(kept.conflicts, tuple(candidates.values()), UNKNOWN, params)
 
 
 def _auto(everything: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:

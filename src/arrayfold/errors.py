@@ -92,3 +92,7 @@ class CheckFailed(ArrayfoldError):
     """The tool's own check of what it was about to write failed: a defect, never the user's fault."""
 
     exit_status = 3
+
+
+class InternalError(ArrayfoldError):
+    """Something went wrong that should not be able to: a defect, with the place where it happened."""

@@ -33,7 +33,7 @@ def expand(program: Program, arrays: Sequence[str]) -> Program:
         reason = find_obstacle(program, name)
         if reason is not None:
             raise MethodNotApplicable(f"{name} cannot be expanded: {reason}")
-    return _expanded_program(program, arrays)
+    return _expanded_program(program, arrays) if arrays else program
 
 
 def may_move(program: Program, array: Array) -> bool:
@@ -162,7 +162,8 @@ def _flows(program: Program, arrays: Sequence[str], names: _Names) -> dict[str, 
     """reader -> what it reads from the new arrays."""
     found: dict[str, list[_Flow]] = {}
     certain = certain_flows(program, order_of(program), arrays)
-    assert certain is not None
+    if certain is None:
+        raise MethodNotApplicable(f"whose values of {', '.join(arrays)} are read depends on the execution")
     for part in certain:
         writer = str(part.get_tuple_name(isl.dim_type.in_))
         old = part.range().unwrap()

@@ -8,7 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
 from arrayfold._integer import Vector
 from arrayfold._isl import fix_parameters
 from arrayfold.analysis import Analysis
@@ -18,6 +19,7 @@ from arrayfold.choose import Candidate, ask_all, best_of, candidates_of_auto, ch
 from arrayfold.codegen.lowering import InnermostLoops, hindrance
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
+from arrayfold.fold_in_time import Progress, chosen_arrays, fold_in_time
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
 from arrayfold.kernel import Kernel, as_problem
@@ -28,12 +30,12 @@ from arrayfold.program import Problem
 from arrayfold.verify import Proof, verify
 from arrayfold.whole_lines import keep_lines_whole
 
-Progress = Callable[[str], None]
 Favor = Literal["size", "speed"]
-DEFAULT_SECONDS = 60.0
+_SHARE_FOR_CONFLICTS = 0.6
 _ALIKE = Fraction(101, 100)
 
 
+@reported
 def fold(
     problem: Problem | Kernel,
     *,
@@ -60,20 +62,23 @@ def fold(
         raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
     problem = as_problem(problem)
     values = checked_params(problem, params or {})
-    budget = budget if isinstance(budget, Budget) else Budget(DEFAULT_SECONDS if budget is None else budget)
-    analysis = Analysis.of(problem, budget)
-    folded = tuple(
-        fold_one(analysis, name, values, method, budget, progress, power_of_two=power_of_two, favor=favor)
-        for name in chosen_arrays(analysis, arrays)
+    return fold_in_time(
+        problem,
+        values,
+        arrays,
+        as_budget(budget),
+        progress,
+        lambda analysis, name, part, say: fold_one(
+            analysis, name, values, method, part, say, power_of_two=power_of_two, favor=favor
+        ),
     )
-    return FoldResult(problem, folded, analysis.kept(), values, analysis.live_in_arrays())
 
 
 def fold_with(
     problem: Problem, mappings: Mapping[str, FoldMapping], *, budget: Budget | None = None
 ) -> FoldResult:
     """Fold with given mappings, each of which must be proved; an error says which one is not."""
-    budget = budget or Budget(DEFAULT_SECONDS)
+    budget = as_budget(budget)
     analysis = Analysis.of(problem, budget)
     folded: list[FoldedArray] = []
     for name in chosen_arrays(analysis, list(mappings)):
@@ -128,9 +133,9 @@ def fold_one(
     favor: Favor = "size",
 ) -> FoldedArray:
     """Fold one array of a problem."""
-    start = time.perf_counter()
+    start, cuts = time.perf_counter(), len(budget.cuts)
     progress(f"{name}: conflicts")
-    conflicts = analysis.conflicts(name, budget)
+    conflicts = analysis.conflicts(name, budget, share=_SHARE_FOR_CONFLICTS)
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     bound: LowerBound | None = None
     if method == "auto":
@@ -152,9 +157,10 @@ def fold_one(
         progress(f"{name}: cases")
         cases = find_cases(conflicts, request, best.mapping.size, bound)
     seconds = time.perf_counter() - start
-    return FoldedArray(
+    folded = FoldedArray(
         name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
+    return folded if folded.is_optimal else replace(folded, cut_short=budget.cut_words(cuts))
 
 
 def best_for_loops(
@@ -264,19 +270,6 @@ def bound_beside(
     if isinstance(mapping, TableMapping):
         return find_lower_bound(replace(conflicts, moments_suffice=False), budget, mapping.params)
     return find_lower_bound(conflicts, budget, params)
-
-
-def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
-    """The arrays to fold: those named, or all that may be."""
-    foldable = analysis.foldable()
-    for name in names:
-        analysis.problem.array(name)
-        if name not in foldable:
-            reason = analysis.kept().get(name, "kept")
-            raise InputError(
-                f"array {name} is kept: {reason}", hint=f"To fold it all the same, say --temporary {name}."
-            )
-    return tuple(dict.fromkeys(names)) or foldable
 
 
 def checked_params(problem: Problem, params: Mapping[str, int]) -> dict[str, int]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
 from arrayfold._isl import coalesced, nonzero
 from arrayfold.analysis import Analysis
 from arrayfold.bands import plan_bands, with_bands_of
@@ -16,7 +18,8 @@ from arrayfold.bounds import find_lower_bound
 from arrayfold.choose import choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
-from arrayfold.fold import Favor, Progress, best_for_loops, fold_one
+from arrayfold.fold import Favor, best_for_loops, checked_params, fold_one
+from arrayfold.fold_in_time import Progress, all_in_time
 from arrayfold.fold_parts import with_parts_of
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
@@ -28,6 +31,7 @@ from arrayfold.tiling import times_of
 from arrayfold.verify import Proof, verify
 
 
+@reported
 def fold_in_bands(
     problem: Problem,
     loop: str,
@@ -35,7 +39,7 @@ def fold_in_bands(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
     favor: Favor = "size",
 ) -> FoldResult:
@@ -43,6 +47,22 @@ def fold_in_bands(
 
     Arrays that are named must allow that; of all temporaries, those that do not are folded as they are.
     """
+    limit = as_budget(budget)
+    values = checked_params(problem, params or {})
+    fold_all = partial(_with_bands, problem, loop, values, arrays, method, limit, favor)
+    return all_in_time(problem, values, arrays, limit, progress, fold_all)
+
+
+def _with_bands(
+    problem: Problem,
+    loop: str,
+    params: Mapping[str, int],
+    arrays: Sequence[str],
+    method: str,
+    budget: Budget,
+    favor: Favor,
+    progress: Progress,
+) -> FoldResult:
     parted = with_parts_of(
         problem,
         lambda program, name, taken: plan_bands(program, loop, name, taken),

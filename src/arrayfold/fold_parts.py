@@ -9,7 +9,8 @@ from arrayfold._budget import Budget
 from arrayfold._isl import sets_of
 from arrayfold.analysis import Analysis
 from arrayfold.errors import InputError
-from arrayfold.fold import DEFAULT_SECONDS, Progress, checked_params, chosen_arrays
+from arrayfold.fold import checked_params
+from arrayfold.fold_in_time import Progress, chosen_arrays
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.guards import with_guard_reads
 from arrayfold.order import order_of
@@ -49,7 +50,7 @@ def with_parts_of(
     what: str,
     params: Mapping[str, int] | None,
     arrays: Sequence[str],
-    budget: Budget | None,
+    budget: Budget,
     progress: Progress,
 ) -> Parted:
     """The program with parts of its temporaries.
@@ -62,7 +63,6 @@ def with_parts_of(
     """
     if not isinstance(problem, Program):
         raise InputError(f"{what} need a program, but the file gives conflicts")
-    budget = budget or Budget(DEFAULT_SECONDS)
     values = checked_params(problem, params or {})
     # New loops evaluate the conditions of a statement at its own time.
     program = with_guard_reads(problem)

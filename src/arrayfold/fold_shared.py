@@ -9,12 +9,14 @@ from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
 from arrayfold._isl import fresh_name, large_parameters
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
-from arrayfold.fold import DEFAULT_SECONDS, Progress, checked_params, chosen_arrays, fold_one
+from arrayfold.fold import checked_params, fold_one
+from arrayfold.fold_in_time import Progress, all_in_time, chosen_arrays
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.footprint import Block, Footprint, largest
 from arrayfold.formula import Formula
@@ -32,9 +34,11 @@ SHARES: tuple[Share, ...] = get_args(Share)
 _MOST_NUMBERS = 4
 _SHARE_FOR_BOUND = 0.3
 _SHARE_FOR_CELLS = 0.7
-_Places: TypeAlias = Callable[[Interference, Sequence[int]], Placement]
+_SHARE_FOR_PLACES = 0.3
+_Places: TypeAlias = Callable[[Interference, Sequence[int], Budget], Placement]
 
 
+@reported
 def fold_shared(
     problem: Problem | Kernel,
     share: Share = "auto",
@@ -42,7 +46,7 @@ def fold_shared(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold the temporaries of a program into as little memory in all as can be.
@@ -58,10 +62,15 @@ def fold_shared(
     if share not in SHARES:
         raise InputError(f"there is no way to share {share!r}; it is one of {', '.join(SHARES)}")
     values = checked_params(problem, params or {})
-    budget = budget or Budget(DEFAULT_SECONDS)
-    analysis = Analysis.of(problem, budget)
-    chosen = chosen_arrays(analysis, arrays)
-    return _Folding(problem, analysis, chosen, values, method, budget, progress).smallest(share)
+    limit = as_budget(budget)
+    program = problem
+
+    def fold_all(say: Progress) -> FoldResult:
+        analysis = Analysis.of(program, limit)
+        chosen = chosen_arrays(analysis, arrays)
+        return _Folding(program, analysis, chosen, values, method, limit, say).smallest(share)
+
+    return all_in_time(program, values, arrays, limit, progress, fold_all)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +96,14 @@ class _Folding:
             found.append(self._in_blocks(apart, buffers_for))
         if share in ("offsets", "auto"):
             found.append(self._in_blocks(apart, offsets_for))
-        return min([*found, *merged], key=self._rank)
+        return self._with_cuts(min([*found, *merged], key=self._rank))
+
+    def _with_cuts(self, result: FoldResult) -> FoldResult:
+        """The result, which says where the search for fewer cells was cut short."""
+        footprint, words = result.footprint, self.budget.cut_words()
+        if footprint is None or footprint.is_least or not words:
+            return result
+        return replace(result, footprint=replace(footprint, remarks=(*footprint.remarks, words)))
 
     def _rank(self, result: FoldResult) -> tuple[object, ...]:
         assert result.footprint is not None
@@ -233,7 +249,9 @@ class _Folding:
             with self.budget.limit("the times in which arrays are in use"):
                 interference = find_interference(self.program, group)
             boxes = [_Box.of(apart[name], self._sizes) for name in group]
-            placement = places(interference, [box.cells for box in boxes])
+            placement = places(
+                interference, [box.cells for box in boxes], self.budget.part(_SHARE_FOR_PLACES)
+            )
             name = fresh_name("memory", [*taken, *(block.name for block in blocks)])
             if places is buffers_for:
                 blocks += _buffers(boxes, placement, name)

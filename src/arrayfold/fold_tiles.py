@@ -7,15 +7,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
 from arrayfold._isl import image, linear_form, nonzero
 from arrayfold.bounds import find_lower_bound
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NotAffine, NothingProved
-from arrayfold.fold import Progress, fold_one
+from arrayfold.fold import checked_params, fold_one
+from arrayfold.fold_in_time import Progress, all_in_time
 from arrayfold.fold_parts import Parted, with_parts_of
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
@@ -28,6 +31,7 @@ from arrayfold.tile_program import Part, with_parts
 from arrayfold.verify import Proof, verify
 
 
+@reported
 def fold_in_tiles(
     problem: Problem,
     loops: int,
@@ -35,7 +39,7 @@ def fold_in_tiles(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold with a buffer for each tile, a tile being an iteration of the first loops.
@@ -43,6 +47,21 @@ def fold_in_tiles(
     Arrays that are named must allow that; of all temporaries, those that do not, and those of which one cell
     is live at a time, are folded as they are.
     """
+    limit = as_budget(budget)
+    values = checked_params(problem, params or {})
+    fold_all = partial(_in_tiles, problem, loops, values, arrays, method, limit)
+    return all_in_time(problem, values, arrays, limit, progress, fold_all)
+
+
+def _in_tiles(
+    problem: Problem,
+    loops: int,
+    params: Mapping[str, int],
+    arrays: Sequence[str],
+    method: str,
+    budget: Budget,
+    progress: Progress,
+) -> FoldResult:
 
     def plan(program: Program, name: str, taken: list[str]) -> Part | None:
         if not (arrays or program.parallel) and stays_in_iterations(program, name):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from arrayfold._defects import reported
 from arrayfold._html import html_table
 from arrayfold._isl import parameter_names
 from arrayfold.assumptions import Assumption
@@ -36,6 +37,7 @@ class FoldedArray:
     was      cells that it replaces, where these are not its own; zero beside another one that replaces them
     what     what it is for, where it replaces no array alone, such as a tile
     members  the mappings of the arrays that it holds, where these are several
+    cut_short  what was not looked at for want of time, in words; with more of it the answer may be better
     """
 
     name: str
@@ -50,6 +52,7 @@ class FoldedArray:
     was: Formula | None = None
     what: str | None = None
     members: tuple[ModularMapping, ...] = ()
+    cut_short: str = ""
 
     @property
     def size(self) -> Formula:
@@ -115,6 +118,7 @@ class FoldResult:
     """The folded arrays of a problem, and why the others were kept.
 
     footprint  of all arrays together, where that was asked for
+    cut_short  arrays for which there was not even time to prove that they can stay as they are, and why
     """
 
     problem: Problem
@@ -123,12 +127,14 @@ class FoldResult:
     params: Mapping[str, int]
     live_in: frozenset[str] = frozenset()
     footprint: Footprint | None = None
+    cut_short: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What is taken for granted of the parameters although neither the file nor the user says so."""
         return self.problem.assumptions if isinstance(self.problem, Program) else ()
 
+    @reported
     def to_c(
         self,
         *,
@@ -215,6 +221,7 @@ class FoldResult:
                 mapping = ModularMapping.identity(name, array.dimensions, box)
                 yield StorageFold(mapping, self.kept.get(name, "not folded"))
 
+    @reported
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
         """Run a folded Python kernel on NumPy arrays, in place; compiled at the first call."""
         self._compiled(*arguments, **keywords)

@@ -8,6 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
+from arrayfold._isl import parameter_names
 from arrayfold.bounds import LowerBound
 from arrayfold.formula import Formula
 from arrayfold.formula_signs import is_at_most
@@ -44,7 +45,9 @@ class Footprint:
     @property
     def is_sized(self) -> bool:
         """Whether every parameter has a value, so that numbers can be shown."""
-        return (self.before.names() | self.after.names()) <= self.params.keys()
+        moments = None if self.bound is None else self.bound.moments
+        names = set[str]() if moments is None else set(parameter_names(moments))
+        return (self.before.names() | self.after.names() | names) <= self.params.keys()
 
     @property
     def is_least(self) -> bool:

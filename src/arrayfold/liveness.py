@@ -38,7 +38,8 @@ from arrayfold.short_times import with_short_times
 Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
 
-_SECONDS_FOR_FRONTS = 1.0
+_OPERATIONS_FOR_FRONTS = 1_500_000
+_SHARE_FOR_FRONTS = 0.2
 _FAR_MORE = 3
 
 
@@ -168,7 +169,7 @@ class Liveness:
             return _all_moments(accesses, occupied(accesses, live))
         of_fronts: list[isl.Map] = []
         if self.order.events is not None or not self.order.is_swept:
-            with suppress(BudgetExceeded, IslFailure), Budget(_SECONDS_FOR_FRONTS).limit("cells at a write"):
+            with suppress(BudgetExceeded, IslFailure), _budget_of_fronts().limit("cells at a write"):
                 at_a_write = occupied(accesses, live).intersect_params(self.program.context)
                 of_fronts.append(_conflicting(at_a_write, some_pairs))
         if not self.order.is_swept:
@@ -176,7 +177,7 @@ class Liveness:
         for front in fronts(self.order):
             with (
                 suppress(BudgetExceeded, IslFailure),
-                Budget(_SECONDS_FOR_FRONTS).limit("the cells of a front"),
+                _budget_of_fronts().limit("the cells of a front"),
             ):
                 together = coalesced_if_few(occupied(accesses, live).apply_domain(front))
                 together = together.intersect_params(self.program.context)
@@ -186,6 +187,10 @@ class Liveness:
                 of_fronts.append(conflicting)
         in_a_sweep = occupied(accesses, live_after(accesses, sweep(self.order)))
         return _all_moments(accesses, in_a_sweep, *of_fronts)
+
+
+def _budget_of_fronts() -> Budget:
+    return Budget.of_work(_OPERATIONS_FOR_FRONTS, _SHARE_FOR_FRONTS)
 
 
 def analyse(program: Program) -> Liveness:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
+from arrayfold._in_time import answer_in_time
 from arrayfold.errors import InputError
 from arrayfold.expansion import expand, find_obstacle, may_move
 from arrayfold.kernel import Kernel
@@ -11,7 +14,14 @@ from arrayfold.liveness import analyse
 from arrayfold.program import Program
 
 
-def reallocate(program: Program | Kernel, arrays: Sequence[str] = (), *, everything: bool = False) -> Program:
+@reported
+def reallocate(
+    program: Program | Kernel,
+    arrays: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    budget: Budget | float | None = None,
+) -> Program:
     """The program with values in arrays of the statements that write them.
 
     Only dependences of values are left between these statements, so that more orders are legal. An array of
@@ -20,8 +30,19 @@ def reallocate(program: Program | Kernel, arrays: Sequence[str] = (), *, everyth
     arrays      only these, and an error where one cannot be expanded
     everything  not only temporaries: also values of other arrays that are overwritten before the program
                 ends, and variables that only the program uses
+    budget      the time in seconds that the work may take, a minute if nothing is said
     """
-    program = program.program if isinstance(program, Kernel) else program
+    given = program.program if isinstance(program, Kernel) else program
+    limit = as_budget(budget)
+
+    def find(_: object) -> Program:
+        with limit.limit("places for values"):
+            return _reallocated(given, arrays, everything=everything)
+
+    return answer_in_time(find, limit, "the search for places for values", known=given)
+
+
+def _reallocated(program: Program, arrays: Sequence[str], *, everything: bool) -> Program:
     for name in arrays:
         array = program.array(name)
         reason = find_obstacle(program, name)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._defects import reported
+from arrayfold._in_time import answer_in_time
 from arrayfold._isl import maps_of
 from arrayfold._text import SourceText
 from arrayfold.dataflow import find_dataflow
@@ -22,6 +25,7 @@ from arrayfold.program import Problem, Program
 from arrayfold.schedule_text import read_schedule, schedule_source
 
 
+@reported
 def reorder(
     problem: Problem | Kernel,
     *,
@@ -29,7 +33,7 @@ def reorder(
     fuse: bool = False,
     tile: Sequence[int] = (),
     parallel: bool = False,
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
 ) -> Program:
     """The program in another order, which keeps every memory dependence, or an error that shows one broken.
 
@@ -50,7 +54,20 @@ def reorder(
         return program
     refuse_aliases(program)
     program = with_guard_reads(program)
-    with (budget or Budget(None)).limit("the order"):
+    limit = as_budget(budget)
+    find = partial(_reordered, program, limit, schedule, fuse, tile, parallel)
+    return answer_in_time(lambda _: find(), limit, "the order", known=program)
+
+
+def _reordered(
+    program: Program,
+    budget: Budget,
+    schedule: str | None,
+    fuse: bool,
+    tile: Sequence[int],
+    parallel: bool,
+) -> Program:
+    with budget.limit("the order"):
         dependences = memory_dependences(program)
         ordered = _ordered(program, dependences, schedule, fuse)
         if tile:

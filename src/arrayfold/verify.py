@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from arrayfold._defects import reported
 from arrayfold._isl import (
     fix_parameters,
     integer,
@@ -81,6 +82,7 @@ class Undecided:
 Verdict = Proof | Counterexample | Undecided
 
 
+@reported
 def verify(conflicts: Conflicts, mapping: StorageMapping) -> Verdict:
     """Whether no two different conflicting cells get the same address, for all of the context.
 

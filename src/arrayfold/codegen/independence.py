@@ -26,8 +26,8 @@ from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
 
 STRIPS = (None, 256, 64, 16)
-_SECONDS = 4.0
-_SECONDS_AN_ARRAY = 1.0
+_OPERATIONS = 6_000_000
+_OPERATIONS_AN_ARRAY = 1_500_000
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class Independence:
 
     @cached_property
     def _budget(self) -> Budget:
-        return Budget(max(_SECONDS, _SECONDS_AN_ARRAY * len(self.mappings)))
+        return Budget.of_work(max(_OPERATIONS, _OPERATIONS_AN_ARRAY * len(self.mappings)))
 
     @cached_property
     def _seen(self) -> set[Variable]:

@@ -33,8 +33,8 @@ from arrayfold.verify import Proof, verify
 
 STRIP = 256
 _LARGEST_UNIT = 64
-_SECONDS = 4.0
-_SECONDS_AN_ARRAY = 1.0
+_OPERATIONS = 6_000_000
+_OPERATIONS_AN_ARRAY = 1_500_000
 _MOST_RELAXED = 3
 
 
@@ -64,7 +64,7 @@ def lower(
     """
     lowered = {name: Lowered(mapping) for name, mapping in mappings.items()}
     program = with_guard_reads(program)
-    budget = Budget(max(_SECONDS, _SECONDS_AN_ARRAY * len(mappings)))
+    budget = Budget.of_work(max(_OPERATIONS, _OPERATIONS_AN_ARRAY * len(mappings)))
     with suppress(ArrayfoldError), budget.limit("the form of mappings"):
         loops = InnermostLoops.of(program, order)
         for name, mapping in mappings.items():

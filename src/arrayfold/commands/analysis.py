@@ -117,9 +117,9 @@ def conflicts(
     if construction not in CONSTRUCTIONS:
         raise InputError(f"there is no construction {construction!r}; known: {', '.join(CONSTRUCTIONS)}")
     values = checked_params(problem, parameter_values(param))
-    analysis = Analysis.of(problem, limit)
+    analysis = Analysis.in_time(problem, limit)
     names = array or analysis.foldable()
-    found = [analysis.conflicts(name, limit, construction) for name in names]
+    found = [analysis.conflicts_in_time(name, limit, construction) for name in names]
     found = [item.at(values) for item in found] if values else found
     talk.result(lambda: conflicts_data(found), lambda: conflicts_report(found))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from arrayfold._defects import reported
 from arrayfold.errors import InputError
 from arrayfold.frontends.problem import read_json_problem, read_problem
 from arrayfold.program import Problem
 
 
+@reported
 def read(
     file: str | Path,
     *,
@@ -38,6 +40,7 @@ def read(
     raise InputError(f"{file} has no region {region!r}; its regions are: {', '.join(names)}")
 
 
+@reported
 def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | None = None) -> list[Problem]:
     """The problems in a file: one, or as many as a C file has regions or a Python file kernels."""
     path = Path(file)

@@ -13,15 +13,15 @@ from arrayfold.mapping import Mapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.occupancy import affine_store
 
-_MOST_SECONDS = 10.0
+_MOST_OPERATIONS = 15_000_000
 
 
 def find_occupancy_store(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
     """The projection along the affine occupancy vector of the array."""
     if conflicts.program is None:
         raise MethodNotApplicable("occupancy vectors need a program, but only conflicts are given")
-    seconds = min(request.budget.remaining(), _MOST_SECONDS)
-    return [affine_store(conflicts.program, conflicts.name, seconds)]
+    budget = request.budget.part(1.0, _MOST_OPERATIONS)
+    return [affine_store(conflicts.program, conflicts.name, budget)]
 
 
 METHOD = Method(

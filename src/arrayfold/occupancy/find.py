@@ -9,11 +9,11 @@ from functools import partial
 
 import islpy as isl
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
 from arrayfold._generators import nonnegative_forms
+from arrayfold._in_time import answer_in_time, isolated
 from arrayfold._integer import Vector
 from arrayfold._isl import sets_of
-from arrayfold._watchdog import isolated
 from arrayfold.any_order import for_all_schedules
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable
 from arrayfold.liveness import Liveness, analyse
@@ -85,7 +85,7 @@ def find_occupancy(
     schedule: Mapping[str, Sequence[int]] | None = None,
     vectors: Mapping[str, isl.Set] | None = None,
     is_strict: bool = False,
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
 ) -> OccupancyResult:
     """Occupancy vectors of the temporaries of a program in single-assignment form.
 
@@ -93,8 +93,13 @@ def find_occupancy(
     vectors    array -> { [v] }  the schedule must be valid for all of them
     is_strict  a value must be read before the step in which it is overwritten
     """
-    with (budget or Budget(None)).limit("occupancy vectors"):
-        return _find(program, schedule, vectors or {}, is_strict)
+    limit = as_budget(budget)
+
+    def find(_: object) -> OccupancyResult:
+        with limit.limit("occupancy vectors"):
+            return _find(program, schedule, vectors or {}, is_strict)
+
+    return answer_in_time(find, limit, "the search for occupancy vectors", known=program)
 
 
 def vectors_of_schedule(
@@ -115,15 +120,15 @@ def vectors_of_schedule(
         }
 
 
-def affine_store(program: Program, name: str, seconds: float) -> StorageMapping:
+def affine_store(program: Program, name: str, budget: Budget) -> StorageMapping:
     """The store of the shortest affine occupancy vector of one array; an error says why there is none.
 
-    seconds  the time that looking for the vector may take; isl eliminates Farkas' multipliers without
-             counting its operations, so that only the end of a process stops it
+    budget  what looking for the vector may cost; isl eliminates Farkas' multipliers without counting its
+            operations, so that only the end of a process stops it
     """
-    answer = isolated(partial(_affine_vector_text, program, name), seconds)
+    answer = isolated(partial(_affine_vector_text, program, name, budget), budget)
     if answer is None:
-        raise BudgetExceeded(f"the affine schedules of the program take more than {seconds:.1f} s")
+        raise budget.exceeded("the search for affine schedules")
     found = json.loads(answer)
     if "reason" in found:
         raise MethodNotApplicable(found["reason"])
@@ -132,10 +137,13 @@ def affine_store(program: Program, name: str, seconds: float) -> StorageMapping:
     return mapping_along(program, name, tuple(found["vector"]))
 
 
-def _affine_vector_text(program: Program, name: str) -> str:
+def _affine_vector_text(program: Program, name: str, budget: Budget) -> str:
     """The vector, or why there is none, for another process."""
     try:
-        return json.dumps({"vector": _affine_vector(program, name)})
+        with budget.limit("the search for affine schedules"):
+            return json.dumps({"vector": _affine_vector(program, name)})
+    except BudgetExceeded:
+        raise
     except ArrayfoldError as error:
         return json.dumps({"reason": str(error)})
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 import islpy as isl
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
+from arrayfold._in_time import answer_in_time
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound
 from arrayfold.cases import Case, find_cases
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import ArrayfoldError, InputError
-from arrayfold.fold import Progress
+from arrayfold.fold_in_time import Progress
 from arrayfold.frontends import read
 from arrayfold.mapping_text import read_mappings
 from arrayfold.methods import Request
@@ -96,14 +97,14 @@ def find_example(name: str) -> Path:
 def reproduce(
     tables: Sequence[PublishedTable],
     *,
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> list[ReproducedTable]:
     """The tables with a verdict on every mapping and our numbers beside it.
 
     Every program is folded once, with an equal share of the time that is left. The judge comes first.
     """
-    budget = budget or Budget(None)
+    budget = as_budget(budget)
     rows = [row for table in tables for row in table.rows]
     names = list(dict.fromkeys(row.example for row in rows))
     programs: dict[str, _Folded | str] = {}
@@ -111,7 +112,8 @@ def reproduce(
         progress(f"{name}, program {k + 1} of {len(names)}")
         share = budget.part(1 / (len(names) - k))
         try:
-            programs[name] = _fold_example(name, [row for row in rows if row.example == name], share)
+            mine = [row for row in rows if row.example == name]
+            programs[name] = answer_in_time(partial(_fold_example, name, mine, share), share, name)
         except ArrayfoldError as error:
             programs[name] = str(error)
     return [ReproducedTable(table, tuple(_row(row, programs) for row in table.rows)) for table in tables]
@@ -130,7 +132,7 @@ class _Folded:
         return next((found for found in self.array.candidates if found.method == method), None)
 
 
-def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget) -> _Folded:
+def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget, _: Progress) -> _Folded:
     problem = read(find_example(name))
     (array,) = {row.array for row in rows}
     conflicts = Analysis.of(problem, budget).conflicts(array, budget)

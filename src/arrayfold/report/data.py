@@ -47,6 +47,8 @@ def fold_data(
             for result in results
             for one in result.assumptions
         ]
+    if any(result.cut_short for result in results):
+        data["cut_short"] = {name: why for result in results for name, why in result.cut_short.items()}
     if runs:
         data["runs"] = [_run_data(run) for run in runs]
     if validation is not None:
@@ -128,6 +130,8 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
         "seconds": round(array.seconds, 6),
         "cases": [_case(case, array) for case in array.cases],
     }
+    if array.cut_short:
+        data["cut_short"] = array.cut_short
     if array.members:
         data["members"] = [{"name": one.array, **_mapping(one)} for one in array.members]
     if array.lower_bound.when is not None:

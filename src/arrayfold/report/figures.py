@@ -9,13 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from arrayfold._budget import Budget
+from arrayfold._budget import Budget, as_budget
 from arrayfold._isl import points
 from arrayfold._output_file import write_output
 from arrayfold.analysis import Analysis
 from arrayfold.compare import ComparedArray, compare
-from arrayfold.errors import InputError
-from arrayfold.fold import checked_params, chosen_arrays, fold
+from arrayfold.errors import BudgetExceeded, InputError
+from arrayfold.fold import checked_params, fold
+from arrayfold.fold_in_time import chosen_arrays
 from arrayfold.folded import FoldedArray
 from arrayfold.liveness import Liveness
 from arrayfold.mapping import Mapping as ModularMapping
@@ -65,22 +66,26 @@ def plot_fold(
     name: str | None = None,
     params: Mapping[str, int] | None = None,
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
 ) -> Any:
     """A figure of one array of a problem, at the sizes given or at small ones.
 
     name  the array; without it, the first one that may be folded
     """
     sizes = picture_sizes(problem.context, checked_params(problem, params or {}))
-    analysis = Analysis.of(problem, budget)
+    limit = as_budget(budget)
+    analysis = Analysis.in_time(problem, limit)
     arrays = chosen_arrays(analysis, [] if name is None else [name])
     if not arrays:
         raise InputError("there is no array to draw; name one with --array")
     if what == "methods":
-        (compared,) = compare(problem, params=sizes, arrays=arrays[:1], budget=budget, only_general=True)
+        (compared,) = compare(problem, params=sizes, arrays=arrays[:1], budget=limit, only_general=True)
         return draw_methods(compared, sizes)
     # The mapping is one for all sizes, whatever the size of the picture.
-    (folded,) = fold(problem, params=params or {}, arrays=arrays[:1], method=method, budget=budget)
+    result = fold(problem, params=params or {}, arrays=arrays[:1], method=method, budget=limit)
+    if not result.arrays:
+        raise BudgetExceeded(f"{arrays[0]}: {result.kept[arrays[0]]}")
+    folded = result[arrays[0]]
     if what == "conflicts":
         return draw_conflicts(folded, sizes)
     if what == "lattice":

@@ -7,19 +7,22 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from arrayfold._budget import Budget
-from arrayfold._watchdog import announce
+from arrayfold._budget import Budget, as_budget
+from arrayfold._in_time import answer_in_time
 from arrayfold.analysis import Analysis
 from arrayfold.c.source import Copy
 from arrayfold.check import Checked, check
+from arrayfold.codegen import Style
 from arrayfold.compare import ComparedArray, compare
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
-from arrayfold.fold import DEFAULT_SECONDS, Progress, fold
+from arrayfold.fold import fold
+from arrayfold.fold_in_time import Progress
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.program import Problem, Program
 from arrayfold.report.page_parts import (
@@ -35,10 +38,9 @@ from arrayfold.report.scenes import no_scenes, scenes
 from arrayfold.verify import Counterexample
 
 _SHARE_FOR_METHODS = 0.5
-_SECONDS_FOR_PAGE = 120.0
+_SHARE_FOR_FOLD = 0.7
+_SHARE_FOR_PICTURES = 0.5
 _LONGEST_TEXT = 100
-_SECONDS_FOR_PICTURES = 10.0
-_SECONDS_FOR_METHODS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,7 @@ class Page:
 
     compared  array -> what every method makes of it
     checked   mappings that somebody brought, with the verdict on each
+    budget    what pictures and code may cost
     """
 
     file: str
@@ -55,6 +58,7 @@ class Page:
     analysis: Analysis
     compared: Mapping[str, ComparedArray]
     checked: Sequence[Checked]
+    budget: Budget
 
     def to_html(self) -> str:
         """The page."""
@@ -68,7 +72,7 @@ class Page:
             summary_section(self.result, self.checked),
             *sections,
             kept_section(self.result),
-            code_section(self.text, self.result, _codes(self.result)),
+            code_section(self.text, self.result, _codes(self.result, self.budget)),
         ]
         return _document(
             self._title(),
@@ -86,9 +90,15 @@ class Page:
         params = item.params
         if isinstance(item, Checked) and isinstance(item.verdict, Counterexample):
             params = item.verdict.params
+        part = self.budget.part(_SHARE_FOR_PICTURES)
+        what = f"the pictures of {item.conflicts.name}"
+
+        def draw(_: object) -> dict[str, Any]:
+            with part.limit(what):
+                return scenes(item.conflicts, item.mapping, self.analysis.liveness, item.lower_bound, params)
+
         try:
-            with Budget(_SECONDS_FOR_PICTURES).limit(f"the pictures of {item.conflicts.name}"):
-                found = scenes(item.conflicts, item.mapping, self.analysis.liveness, item.lower_bound, params)
+            found = answer_in_time(draw, part, what)
         except (BudgetExceeded, IslFailure):
             found = no_scenes()
         is_one = self.analysis.liveness is None or self.analysis.liveness.order.is_total
@@ -105,7 +115,7 @@ def make_page(
     params: Mapping[str, int] | None = None,
     arrays: Sequence[str] = (),
     method: str = "auto",
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> Page:
     """Fold a problem, compare all methods, check a mapping if one is given, and tell it all.
@@ -113,18 +123,16 @@ def make_page(
     file     where the problem comes from; its text is shown
     mapping  MAP as `check` takes it; then only the arrays it speaks of are shown
     """
-    budget = budget or Budget(DEFAULT_SECONDS)
+    limit = as_budget(budget)
+    part = limit.part(_SHARE_FOR_FOLD)
     checked: list[Checked] = []
     if mapping is not None:
-        checked = check(problem, mapping, params=params, budget=budget, progress=progress)
+        checked = check(problem, mapping, params=params, budget=part, progress=progress)
         arrays = arrays or list(dict.fromkeys(item.conflicts.name for item in checked))
-    analysis = Analysis.of(problem, budget)
-    result = fold(problem, params=params, arrays=arrays, method=method, budget=budget, progress=progress)
+    analysis = Analysis.in_time(problem, part)
+    result = fold(problem, params=params, arrays=arrays, method=method, budget=part, progress=progress)
     compared: dict[str, ComparedArray] = {}
-    # The fold is there; what is left of the page must not cost it.
-    announce(_SECONDS_FOR_PAGE)
-    seconds = _SECONDS_FOR_METHODS if budget.seconds is None else _SHARE_FOR_METHODS * budget.seconds
-    rest = Budget(min(_SECONDS_FOR_METHODS, seconds))
+    rest = limit.part(_SHARE_FOR_METHODS)
     for array in result.arrays:
         try:
             (found,) = compare(
@@ -139,10 +147,10 @@ def make_page(
             break
         compared[array.name] = found
     text = Path(file).read_bytes().decode("utf-8", "replace")
-    return Page(file, text, result, analysis, compared, checked)
+    return Page(file, text, result, analysis, compared, checked, limit)
 
 
-def _codes(result: FoldResult) -> dict[str, str]:
+def _codes(result: FoldResult, budget: Budget) -> dict[str, str]:
     """Style -> the folded C, where there is C to fold."""
     program = result.problem
     if not isinstance(program, Program) or program.source is None:
@@ -150,10 +158,15 @@ def _codes(result: FoldResult) -> dict[str, str]:
     codes: dict[str, str] = {}
     for style in ("readable", "fast"):
         try:
-            codes[style] = result.to_c(style=style)
+            codes[style] = answer_in_time(partial(_code, result, style, budget), budget, "the code")
         except ArrayfoldError:
             continue
     return codes
+
+
+def _code(result: FoldResult, style: Style, budget: Budget, _: object) -> str:
+    with budget.limit("the code"):
+        return result.to_c(style=style)
 
 
 def _statements(problem: Problem) -> dict[str, str]:

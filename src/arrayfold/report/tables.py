@@ -124,6 +124,8 @@ def _notes(result: FoldResult) -> list[str]:
     notes += [f"note: assumed: {one}" for one in result.assumptions]
     for array in result.arrays:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
+        if array.cut_short:
+            notes.append(f"note: {array.name}: {array.cut_short}")
         for case in array.cases:
             minimal = ", minimal" if array.lower_bound.formula == case.size else ""
             notes.append(f"case {case.when}: {case.mapping}, {_cells(case.size)} (proved{minimal})")

@@ -15,6 +15,7 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold._isl import coalesced, fresh_name, fresh_names, maps_of
+from arrayfold.errors import MethodNotApplicable
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import box_size, from_aff
 from arrayfold.mapping import Mapping as StorageMapping
@@ -42,7 +43,8 @@ class Embedding:
         offsets: list[Formula] = []
         for k in range(len(mapping.moduli)):
             found = mapping.row(k).replace_names(names).coefficients(array.dimensions)
-            assert found is not None
+            if found is None:
+                raise MethodNotApplicable(f"the places of {array.name} in {self.name} are not affine")
             rows.append(found[0])
             offsets.append(found[1])
         return StorageMapping(
@@ -64,7 +66,8 @@ def merge(
     subscripts = max(_subscripts(program, one) for one in arrays)
     places = _told_apart(coordinates, numbers, name, subscripts, one_number=one_number)
     # The judge sees cells of the common array only, so different cells must stay different.
-    assert all(place.is_injective() for place in places.values())
+    if not all(place.is_injective() for place in places.values()):
+        raise MethodNotApplicable(f"cells of {', '.join(arrays)} cannot be told apart in one memory")
     embedding = Embedding(name, places, max(numbers.values()) + 1)
     return merged(program, arrays, embedding), embedding
 
@@ -85,7 +88,7 @@ def _coordinates(program: Program, name: str) -> isl.Map:
             # { [S[i] -> A[x]] -> B[i] } to { B[i] -> [x] }
             subscripts = part.reverse().range_factor_range().reset_tuple_id(isl.dim_type.out)
             written = subscripts if written is None else written.union(subscripts)
-    if written is None or len(_pieces(written)) != 1:
+    if written is None or not _is_affine(written):
         return identity.intersect_domain(cells)
     untold = isl.Map.from_domain(cells)
     for k in range(array.rank):
@@ -120,8 +123,8 @@ def _padded(program: Program, coordinates: Mapping[str, isl.Map]) -> dict[str, i
                 else reduce(isl.PwAff.union_max, (high for _, _, high in ends)).add_constant_val(isl.Val(1))
             )
             # Where the loops do not run any value will do, such as the one at other sizes.
-            ((_, everywhere), *_) = value.get_pieces()
-            line = isl.Set.from_pw_aff(isl.PwAff.from_aff(everywhere))
+            pieces = value.get_pieces()
+            line = isl.Set.from_pw_aff(isl.PwAff.from_aff(pieces[0][1])) if pieces else isl.Set("{ [0] }")
             here = isl.Map.from_domain_and_range(part.domain(), line)
             part = here.flat_range_product(part)
         found[name] = part
@@ -271,10 +274,21 @@ def _formulas(place: isl.Map, dimensions: Sequence[str]) -> list[Formula]:
     """The coordinates of { A[x] -> U[c] } as formulas of the names of x."""
     for k, name in enumerate(dimensions):
         place = place.set_dim_name(isl.dim_type.in_, k, name)
-    (form,) = _pieces(place)
+    forms = _pieces(place)
+    if len(forms) != 1:
+        raise MethodNotApplicable(f"the places of {place.get_tuple_name(isl.dim_type.in_)} are not affine")
+    form = forms[0]
     known = form.dim(isl.dim_type.param)
     cell = form.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(dimensions))
     return [from_aff(cell.get_at(k)) for k in range(cell.dim(isl.dim_type.out))]
+
+
+def _is_affine(relation: isl.Map) -> bool:
+    """Whether a relation is one affine function, without floors."""
+    forms = _pieces(relation)
+    return len(forms) == 1 and all(
+        forms[0].get_at(k).dim(isl.dim_type.div) == 0 for k in range(forms[0].dim(isl.dim_type.out))
+    )
 
 
 def _pieces(relation: isl.Map) -> list[isl.MultiAff]:

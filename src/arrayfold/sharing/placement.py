@@ -6,13 +6,34 @@ largest array in it; with offsets several small arrays may follow a large one in
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from arrayfold._budget import Budget
+from arrayfold.errors import BudgetExceeded
 from arrayfold.sharing.interference import Interference
 
-_SECONDS = 3.0
+_MOST_SETS = 300_000
+_MOST_BUFFERS = 300_000
+_MOST_OFFSETS = 60_000
+_WORK = "the search for places"
+
+
+class _Steps:
+    """Steps of a search: a number of its own, and as many as the budget allows."""
+
+    def __init__(self, most: int, budget: Budget | None) -> None:
+        self.left = most
+        self.budget = budget or Budget(None)
+
+    def take(self) -> bool:
+        """Whether there is one more."""
+        self.left -= 1
+        try:
+            self.budget.check(_WORK)
+        except BudgetExceeded:
+            self.left = 0
+        return self.left > 0
 
 
 @dataclass(frozen=True)
@@ -31,16 +52,16 @@ class Placement:
     buffers: tuple[tuple[int, ...], ...] = ()
 
 
-def heaviest_clique(interference: Interference, sizes: Sequence[int], seconds: float = _SECONDS) -> int:
+def heaviest_clique(interference: Interference, sizes: Sequence[int], budget: Budget | None = None) -> int:
     """The largest sum of sizes of arrays that all interfere; no memory can be smaller."""
-    until = time.monotonic() + seconds
+    steps = _Steps(_MOST_SETS, budget)
     neighbours = _neighbours(interference)
     best = 0
 
     def grow(weight: int, candidates: list[int]) -> None:
         nonlocal best
         best = max(best, weight)
-        if time.monotonic() > until:
+        if not steps.take():
             return
         rest = sum(sizes[k] for k in candidates)
         for position, k in enumerate(candidates):
@@ -53,15 +74,15 @@ def heaviest_clique(interference: Interference, sizes: Sequence[int], seconds: f
     return best
 
 
-def buffers_for(interference: Interference, sizes: Sequence[int], seconds: float = _SECONDS) -> Placement:
+def buffers_for(interference: Interference, sizes: Sequence[int], budget: Budget | None = None) -> Placement:
     """A buffer for each array, shared by arrays that never interfere, so that the sum of buffers is least.
 
     Arrays come in the order of their sizes, so the first array of a buffer says how large it is.
     """
     order = sorted(range(len(sizes)), key=lambda k: -sizes[k])
     neighbours = _neighbours(interference)
-    least = heaviest_clique(interference, sizes, seconds)
-    search = _BufferSearch(order, sizes, neighbours, least, time.monotonic() + seconds)
+    least = heaviest_clique(interference, sizes, budget)
+    search = _BufferSearch(order, sizes, neighbours, least, _Steps(_MOST_BUFFERS, budget))
     search.place(0, 0, [])
     assert search.best is not None
     total, buffers = search.best
@@ -81,7 +102,7 @@ class _BufferSearch:
     sizes: Sequence[int]
     neighbours: Sequence[frozenset[int]]
     least: int
-    until: float
+    steps: _Steps
     best: tuple[int, list[list[int]]] | None = None
     is_complete: bool = True
 
@@ -89,7 +110,7 @@ class _BufferSearch:
         if self.best is not None:
             if total >= self.best[0] or self.best[0] == self.least:
                 return
-            if time.monotonic() > self.until:
+            if not self.steps.take():
                 self.is_complete = False
                 return
         if position == len(self.order):
@@ -106,22 +127,22 @@ class _BufferSearch:
         buffers.pop()
 
 
-def offsets_for(interference: Interference, sizes: Sequence[int], seconds: float = _SECONDS) -> Placement:
+def offsets_for(interference: Interference, sizes: Sequence[int], budget: Budget | None = None) -> Placement:
     """Offsets in one block, its end as low as can be.
 
     In a lowest placement every array lies on the ground or on one that it interferes with. So arrays are put
     down one after the other, each as low as it goes, in orders that promise most first and then in all.
     """
     neighbours = _neighbours(interference)
-    least = heaviest_clique(interference, sizes, seconds)
-    buffers = buffers_for(interference, sizes, seconds / 2)
+    least = heaviest_clique(interference, sizes, budget)
+    buffers = buffers_for(interference, sizes, budget)
     best = buffers.total, buffers.offsets
     for order in _promising_orders(sizes, neighbours):
         offsets = _put_down(order, sizes, neighbours)
         total = max((offsets[k] + sizes[k] for k in range(len(sizes))), default=0)
         if total < best[0]:
             best = total, offsets
-    search = _OffsetSearch(sizes, neighbours, least, time.monotonic() + seconds, best)
+    search = _OffsetSearch(sizes, neighbours, least, _Steps(_MOST_OFFSETS, budget), best)
     search.place({})
     total, offsets = search.best
     return Placement(total, offsets, search.is_complete or total == least)
@@ -164,7 +185,7 @@ class _OffsetSearch:
     sizes: Sequence[int]
     neighbours: Sequence[frozenset[int]]
     least: int
-    until: float
+    steps: _Steps
     best: tuple[int, tuple[int, ...]]
     is_complete: bool = True
     _seen: set[frozenset[tuple[int, int]]] = field(default_factory=set[frozenset[tuple[int, int]]])
@@ -172,7 +193,7 @@ class _OffsetSearch:
     def place(self, placed: dict[int, int]) -> None:
         if self.best[0] == self.least:
             return
-        if time.monotonic() > self.until:
+        if not self.steps.take():
             self.is_complete = False
             return
         if len(placed) == len(self.sizes):

@@ -9,9 +9,10 @@ from typing import Any
 import islpy as isl
 
 from arrayfold._budget import Budget
+from arrayfold._in_time import answer_in_time
 from arrayfold._isl import fix_parameters, maps_of, sets_of
 from arrayfold.choose import choose
-from arrayfold.errors import ArrayfoldError
+from arrayfold.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.liveness import analyse
 from arrayfold.mapping import FoldMapping
 from arrayfold.methods import Request
@@ -53,6 +54,13 @@ class Point:
 def evaluate(program: Program, order: Order, params: Mapping[str, int], seconds: float) -> Point:
     """The program in this order, folded and proved."""
     budget = Budget(seconds)
+    try:
+        return answer_in_time(lambda _: _evaluate(program, order, params, budget), budget, "the fold")
+    except BudgetExceeded as error:
+        return Point(order, 0, 0.0, 0, {}, str(error))
+
+
+def _evaluate(program: Program, order: Order, params: Mapping[str, int], budget: Budget) -> Point:
     try:
         ordered = reorder(
             program,
