@@ -76,7 +76,7 @@ class Budget:
         """Count steps of a search, and raise if nothing is left."""
         _METER.spend(steps * STEP)
         if self._is_late():
-            raise self.exceeded(work, "is cut short by wall time")
+            raise self.exceeded(work, "cut short by wall time")
         if _METER.is_past(self._end):
             raise self.exceeded(work)
 
@@ -93,7 +93,7 @@ class Budget:
             except Exception as error:
                 # Past its limit islpy raises its own error most of the time and hands out None at others.
                 if _METER.is_past(end):
-                    raise self.exceeded(work, "needs more isl operations than it may have") from error
+                    raise self.exceeded(work) from error
                 if isinstance(error, isl.Error):
                     raise IslFailure(f"{work}: isl failed: {error}") from error
                 raise
@@ -111,12 +111,12 @@ class Budget:
         others = f" and {len(cuts) - 1} more" if len(cuts) > 1 else ""
         return f"{cuts[0]}{others} cut short by the budget of {self.seconds:g} s"
 
-    def exceeded(self, work: str, what: str = "is cut short") -> BudgetExceeded:
+    def exceeded(self, work: str, what: str = "cut short") -> BudgetExceeded:
         """The error for work that would cost more, which is remembered."""
         self.cuts.append(work)
-        message = f"{work} {what}"
+        message = f"{work}: {what}"
         if self.seconds is not None:
-            message += f": the budget of {self.seconds:g} s is used up; raise it with --budget"
+            message += f"; the budget of {self.seconds:g} s is used up; raise it with --budget"
         return BudgetExceeded(message)
 
 

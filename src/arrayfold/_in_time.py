@@ -89,7 +89,7 @@ def answer_in_time(
 
     ending = in_time(lambda send: send((work(send),)), budget, receive=receive, known=known)
     if not found:
-        raise budget.exceeded(what, f"is {ending}")
+        raise budget.exceeded(what, ending)
     return found[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +43,10 @@ class Input:
     def talk(self, as_json: bool = False) -> Talk:
         """How much the command says."""
         return Talk(as_json, self.quiet, self.verbose)
+
+    def as_written(self) -> Input:
+        """The same without another order."""
+        return replace(self, schedule=None, fuse=False, tile=(), parallel=False, order=None)
 
     def read(self, budget: Budget | None = None) -> Problem:
         """The one problem of the file, or the one that --region names."""

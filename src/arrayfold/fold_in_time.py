@@ -87,13 +87,14 @@ def all_in_time(
 
     try:
         ending = in_time(lambda send: send(fold_all(send)), budget, receive=receive, known=problem)
+        failure = budget.exceeded("the fold", ending)
     except BudgetExceeded as error:
-        ending = str(error)
+        failure = error
     if results:
         return results[0]
     if isinstance(problem, Program) and problem.origins:
-        raise budget.exceeded("the fold", f"is {ending}")
-    return kept_result(problem, params, arrays, ending)
+        raise failure
+    return kept_result(problem, params, arrays, str(failure))
 
 
 def kept_result(

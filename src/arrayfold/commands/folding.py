@@ -25,7 +25,7 @@ from arrayfold.cli_options import (
 )
 from arrayfold.cli_output import FoldedOutput, check_outputs, write_placement
 from arrayfold.cli_talk import Talk
-from arrayfold.errors import InputError
+from arrayfold.errors import BudgetExceeded, InputError
 
 if TYPE_CHECKING:
     from arrayfold.folded import FoldResult
@@ -143,11 +143,9 @@ def fold(
         raise InputError("--placement is for whole arrays; leave out --local, --share cells and --share auto")
     check_outputs(output, placement, force=force, source=source.file)
     limit = started_budget(budget)
-    problems = source.read_all(limit, reallocated=(array or ()) if mode == "reallocate" else None)
     output_to = FoldedOutput(
         source.file, output, force, loops, run or sanitize, sanitize, style, slack, not no_check
     )
-    output_to.check(problems)
     values = parameter_values(param)
 
     def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
@@ -188,8 +186,14 @@ def fold(
             progress=talk.step,
         )
 
-    chosen = (array or []) if mode == "contract" else _own_arrays(problems, array or [])
-    results = fold_all(problems, folding, params=values, arrays=chosen)
+    try:
+        problems = source.read_all(limit, reallocated=(array or ()) if mode == "reallocate" else None)
+        output_to.check(problems)
+        chosen = (array or []) if mode == "contract" else _own_arrays(problems, array or [])
+        results = fold_all(problems, folding, params=values, arrays=chosen)
+    except BudgetExceeded as error:
+        results = _kept(source, values, array or [], str(error))
+        output_to.check([result.problem for result in results])
     if placement is not None:
         write_placement(placement, results, values, force=force, source=source.file)
     reports, validation = output_to.deliver(results, values)
@@ -204,6 +208,17 @@ def fold(
         talk.note(str(validation))
     if not all(report.is_equal for report in reports):
         raise typer.Exit(1)
+
+
+def _kept(source: Input, params: Mapping[str, int], arrays: Sequence[str], reason: str) -> list[FoldResult]:
+    """All arrays as they are: there was no time for another order, or for other places of values."""
+    from arrayfold.fold import fold_all
+    from arrayfold.fold_in_time import kept_result
+
+    def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
+        return kept_result(problem, sizes, names, reason)
+
+    return fold_all(source.as_written().read_all(), folding, params=params, arrays=arrays)
 
 
 def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
