@@ -67,7 +67,9 @@ def _call(program: CProgram, function: Function) -> Iterator[str]:
     arrays = [one for one in function.parameters if one.kind == "array"]
     for array in arrays:
         count = " * ".join(f"(long long)({extent})" for extent in array.extents)
-        signs = " || ".join(f"({extent}) < 0" for extent in array.extents)
+        # C wants positive extents; a pointer says nothing of the outermost one.
+        declared = array.extents[1:] if "*" in array.spelling else array.extents
+        signs = " || ".join([f"({array.extents[0]}) < 0", *(f"({extent}) <= 0" for extent in declared)])
         yield f"        const long long fuzz_count_{array.name} = ({signs}) ? -1 : {count};"
         name, counted = f"fuzz_{array.name}", f"fuzz_count_{array.name}"
         yield f"        {array.type} *{name} = fuzz_allocate({counted}, sizeof({array.type}));"
