@@ -62,11 +62,11 @@ def test_a_right_fold_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("% 3]", "% 2]", "results differ"),
         ("int tmp[3]", "int tmp[2]", "folded program fails: index"),
-        ("int tmp[3]", "int tmp[n + 3]", "more bytes"),
+        ("int tmp[3]", "int tmp[n + 99]", "more bytes"),
         ("out[i] = ", "if (i > 2) out[i] = ", "results differ"),
         ("out[i] = ", "out[i + 6] = ", "folded program fails: heap-buffer-overflow"),
         ("int tmp[3];", "int *tmp = malloc(3 * sizeof *tmp);", "memory is not freed"),
-        ("int tmp[3];", "int tmp[3], *more = malloc(99); free(more);", "more bytes"),
+        ("int tmp[3];", "int tmp[3], *more = malloc(999); free(more);", "more bytes"),
         ("out[i] = ", "int q; out[i] = q + ", "results differ"),
         ("i < n", "i < n + 1", "results differ"),
         ("2 * in", "2 * of", "does not compile"),

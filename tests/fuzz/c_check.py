@@ -7,6 +7,7 @@ asked of the folded program.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import random
@@ -29,6 +30,7 @@ from fuzz.text_of_cases import from_json, to_json
 
 TYPES: list[type] = [CProgram, Function, Parameter, Block]
 _MARK = "/* fuzz: "
+LINE = 64
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,19 @@ def fold_in_process(program: CProgram, options: Sequence[str], folder: Path, bud
     return Folded(status, text, output.getvalue())
 
 
+@functools.cache
+def warm_up() -> None:
+    """Load what every case needs before processes are forked for them: modules, libclang, the harness."""
+    body = ("int a[n];", "#pragma scop", "for (int i = 0; i < n; i++) a[i] = i;", "#pragma endscop")
+    size = Parameter("size", "int", "n", "int n")
+    program = CProgram((), (Function("kernel", "void", (size,), body),), ("n",), ((1,),))
+    with tempfile.TemporaryDirectory(prefix="arrayfold-fuzz-") as folder:
+        for options in (("--mode", "reallocate", "--share", "auto"), ("--fuse", "--tile", "2")):
+            fold_in_process(program, options, Path(folder))
+            Path(folder, "folded.c").unlink(missing_ok=True)
+        run_versions(program, [Version(program.text)], Path(folder))
+
+
 class CPrograms:
     """The kind of random input that the driver runs."""
 
@@ -77,6 +92,9 @@ class CPrograms:
     share = 3.0
     seconds = 40.0
     memory = None
+
+    def __init__(self) -> None:
+        warm_up()
 
     def generate(self, choose: random.Random) -> CCase:
         program = random_program(choose.randrange(1 << 48))
@@ -207,6 +225,8 @@ def compared(
     program: CProgram, folded: Sequence[tuple[tuple[str, ...], str]], calls: Sequence[dict[int, Call]]
 ) -> Outcome:
     """Whether all folded versions leave what the original leaves, wherever that is defined."""
+    # A line of the cache is nothing: alignment alone may take as much.
+    spare = LINE * count_of_arrays(program)
     tried = 0
     larger: Failure | None = None
     for point, found in zip(program.points, calls, strict=True):
@@ -225,12 +245,18 @@ def compared(
                 return Failure("results differ", shown)
             if call.left_bytes > original.left_bytes:
                 return Failure("memory is not freed", shown)
-            if call.most_bytes > original.most_bytes and not may_take_more(options):
+            if call.most_bytes > original.most_bytes + spare and not may_take_more(options):
                 text = f"{call.most_bytes} instead of {original.most_bytes}\n{shown}"
                 larger = larger or Failure("more bytes", text)
     if larger is not None:
         return larger
     return None if tried else Refused("the original is undefined at every point")
+
+
+def count_of_arrays(program: CProgram) -> int:
+    """How many arrays the functions declare."""
+    lines = (node for function in program.functions for node in function.body if isinstance(node, str))
+    return sum("[" in line and line.endswith("];") for line in lines)
 
 
 def kind_of_crash(call: Call) -> str:
