@@ -18,6 +18,7 @@ from arrayfold.choose import Candidate
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
+from arrayfold.sharing.interference import Interference
 from arrayfold.verify import Proof
 from fuzz import mappings
 from fuzz.affine import Condition, Context, Form
@@ -29,10 +30,11 @@ from fuzz.kind import Failure, Kind, Outcome, Refused
 from fuzz.mappings import Mappings
 from fuzz.problems import Problems
 from fuzz.programs import Access, Arrow, ProgramCase, Statement
+from fuzz.shares import Shares
 
 SEED = 1
 # A budget that no case needs: results do not depend on how busy the machine is.
-PROBLEMS, FOLDS = Problems(budget=60.0), Folds(budget=60.0)
+PROBLEMS, FOLDS, SHARES = Problems(budget=60.0), Folds(budget=60.0), Shares(budget=60.0)
 
 
 def results(kind: Kind[Any], cases: range) -> Iterator[Result]:
@@ -139,6 +141,12 @@ def test_finds_moduli_that_are_one_too_small(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(choose, "ask", ask)
     for kind in (PROBLEMS, FOLDS):
         assert failures(kind, range(12)) & {"collision", "numbers that are not positive and whole"}
+
+
+def test_finds_arrays_that_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two arrays in use at once, and nobody says so."""
+    monkeypatch.setattr(Interference, "are_apart", lambda _self, _first, _second: False)
+    assert "wrong value" in failures(SHARES, range(6, 9))
 
 
 def test_finds_bounds_that_are_one_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +258,7 @@ def test_shrunk_programs_are_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_a_case_is_decided_by_its_seed() -> None:
-    for kind in (PROBLEMS, FOLDS, Mappings()):
+    for kind in (PROBLEMS, FOLDS, SHARES, Mappings()):
         assert kind.generate(random_for(5, kind.name, 9)) == kind.generate(random_for(5, kind.name, 9))
         assert kind.generate(random_for(5, kind.name, 9)) != kind.generate(random_for(6, kind.name, 9))
 

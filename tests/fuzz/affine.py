@@ -49,7 +49,7 @@ class Form:
         return Form(self.constant, tuple((n, c) for n, c in self.terms if n not in names))
 
     def __str__(self) -> str:
-        words = [name if c == 1 else f"{c}{name}" for name, c in self.terms]
+        words = [{1: "", -1: "-"}.get(c, str(c)) + name for name, c in self.terms]
         if self.constant or not words:
             words.append(str(self.constant))
         return " + ".join(words).replace("+ -", "- ")

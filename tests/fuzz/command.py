@@ -15,8 +15,11 @@ from fuzz.kind import Kind
 from fuzz.kinds import all_kinds
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Exit status 1 if something was found."""
+def run(arguments: Sequence[str], since: float | None = None) -> int:
+    """Exit status 1 if something was found.
+
+    since  when the command was started: loading the tool counts, too
+    """
     options = _parser().parse_args(arguments)
     kinds = all_kinds()
     if options.replay:
@@ -31,6 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     say = lambda text: print(text, flush=True)  # noqa: E731
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     whole = Run(kinds, seed, options.seconds, options.jobs, Path(options.found), say, **only)
+    whole.since = whole.since if since is None else since
     return 0 if whole.go() else 1
 
 

@@ -53,7 +53,7 @@ class Run:
     """One run of the fuzzer.
 
     seed     a case is decided by the seed, its kind and its number
-    seconds  of wall time
+    seconds  of wall time, counted from `since`
     jobs     processes at work at a time
     found    the folder for failures
     first    number of the first case of each kind
@@ -68,6 +68,7 @@ class Run:
     say: Callable[[str], None]
     first: int = 0
     most: int | None = None
+    since: float = field(default_factory=time.monotonic)
     tallies: dict[str, Tally] = field(default_factory=dict[str, Tally])
     _next: dict[str, int] = field(default_factory=dict[str, int])
     _deadline: float = 0.0
@@ -75,7 +76,7 @@ class Run:
 
     def go(self) -> bool:
         """Whether nothing was found."""
-        self._deadline = time.monotonic() + self.seconds
+        self._deadline = self.since + self.seconds
         self._news = time.monotonic() + _SECONDS_BETWEEN_NEWS
         self.tallies = {kind.name: Tally() for kind in self.kinds}
         self._next = {kind.name: self.first for kind in self.kinds}
@@ -147,15 +148,14 @@ class Run:
             self.say(f"{kind.name} {index} gave up ({result.what}); --kind {kind.name} {self._one(index)}")
         if result.failure is None or tally.failures[result.what] > _SHOWN_ALIKE:
             return
-        self.say(f"\n{kind.name} {index} FAILED: {result.failure}")
+        self.say(f"\n{kind.name} {index} FAILED: {_shown(result.failure)}")
         self.say(f"  again: --kind {kind.name} {self._one(index)}")
         case = self.case(kind, index)
         until = min(time.monotonic() + _SECONDS_TO_SHRINK, self._deadline + _SECONDS_AFTER_THE_END)
         case, failure, steps = smallest(kind, case, result.failure, until)
         self.found.mkdir(parents=True, exist_ok=True)
         command = kind.write(case, failure, self.found, f"{kind.name}-{self.seed}-{index}")
-        last = "\n".join(str(failure).splitlines()[-4:])
-        self.say(f"  shrunk in {steps} steps: {last}\n  {command}")
+        self.say(f"  shrunk in {steps} steps: {_shown(failure)}\n  {command}")
 
     def _one(self, index: int) -> str:
         return f"--seed {self.seed} --case {index}"
@@ -166,6 +166,12 @@ class Run:
             self.say(f"{name}: {tally}")
             for what, count in tally.failures.most_common():
                 self.say(f"  {count} x {what}")
+
+
+def _shown(failure: Failure) -> str:
+    """What is wrong; of a traceback the last lines."""
+    lines = failure.detail.splitlines()
+    return "\n    ".join([f"{failure.what}: {''.join(lines[:1])}", *lines[1:][-4:]])
 
 
 def smallest(kind: Kind[Any], case: Any, failure: Failure, until: float) -> tuple[Any, Failure, int]:

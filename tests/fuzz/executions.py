@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -209,33 +209,37 @@ class Concrete:
 
     def wrong_read(
         self,
-        array: str,
+        arrays: Collection[str],
         sequence: Sequence[int],
-        address: Callable[[Cell], object],
+        address: Callable[[Place], object],
         choose: random.Random,
     ) -> str | None:
         """In words, a read (or a live-out cell) that finds another value when cells share addresses."""
-        start = sorted(self.surely_live_in(array))
-        plain: dict[Cell, object] = {cell: ("before", cell) for cell in start}
+        start = [(array, cell) for array in sorted(arrays) for cell in sorted(self.surely_live_in(array))]
+        plain: dict[Place, object] = {place: ("before", place) for place in start}
         shared: dict[object, object] = {}
-        for cell in choose.sample(start, len(start)):
-            shared[address(cell)] = ("before", cell)
+        for place in choose.sample(start, len(start)):
+            shared[address(place)] = ("before", place)
         for event in sequence:
             instance, is_write = self.instances[event // 2], bool(event & 1)
             places = [
                 place
                 for place in dict.fromkeys(instance.writes if is_write else instance.reads)
-                if place[0] == array and ((is_write, place) not in instance.may or choose.random() < 0.5)
+                if place[0] in arrays and ((is_write, place) not in instance.may or choose.random() < 0.5)
             ]
             choose.shuffle(places)
-            for _, cell in places:
+            for place in places:
                 if is_write:
-                    plain[cell] = shared[address(cell)] = (instance.place, cell)
-                elif cell in plain and plain[cell] != (found := shared.get(address(cell))):
-                    return f"{_named(instance.place)} reads {_named((array, cell))} and finds {found}"
-        for name, cell in sorted(self.live_out):
-            if name == array and cell in plain and plain[cell] != (found := shared.get(address(cell))):
-                return f"{_named((name, cell))} is live-out and holds {found} instead of {plain[cell]}"
+                    plain[place] = shared[address(place)] = (instance.place, place)
+                elif place in plain and plain[place] != (found := shared.get(address(place))):
+                    return f"{_named(instance.place)} reads {_named(place)} and finds {found}"
+        for place in sorted(self.live_out):
+            if (
+                place[0] in arrays
+                and place in plain
+                and plain[place] != (found := shared.get(address(place)))
+            ):
+                return f"{_named(place)} is live-out and holds {found} instead of {plain[place]}"
         return None
 
 

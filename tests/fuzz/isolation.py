@@ -6,6 +6,7 @@ does not matter how busy the machine is; wall time too, far later, for what wait
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import json
@@ -27,7 +28,7 @@ from fuzz.kind import Failure, Kind, Outcome, Refused
 Verdict: TypeAlias = Literal["passed", "refused", "failed", "gave up"]
 
 _PR_SET_PDEATHSIG = 1
-_WALL_FACTOR = 4.0
+_WALL_FACTOR = 12.0
 _MOST_TEXT = 6000
 
 
@@ -104,7 +105,8 @@ class Worker:
     def end(self, *, kill: bool) -> Result | None:
         """Wait for the process; what became of the case that it was at, if it did not finish it."""
         if kill:
-            os.kill(self.process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process, signal.SIGKILL)
         os.close(self.pipe)
         _, status = os.waitpid(self.process, 0)
         if self.index is None:
@@ -121,8 +123,11 @@ def start(kind: Kind[Any], cases: Callable[[], Any]) -> Worker:
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
+        os.setpgid(0, 0)
         os.close(reading)
         _work(kind, cases, writing)
+    with contextlib.suppress(OSError):
+        os.setpgid(child, child)
     os.close(writing)
     return Worker(kind, child, reading)
 

@@ -13,5 +13,6 @@ def all_kinds() -> list[Kind[Any]]:
     from fuzz.folds import Folds
     from fuzz.mappings import Mappings
     from fuzz.problems import Problems
+    from fuzz.shares import Shares
 
-    return [Problems(), Folds(), Mappings(), CPrograms()]
+    return [Problems(), Shares(), Folds(), Mappings(), CPrograms()]

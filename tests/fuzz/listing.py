@@ -121,7 +121,7 @@ def _tilings(times: Sequence[tuple[int, ...]], sizes: Sequence[int | str]) -> It
     for d, size in enumerate(sizes):
         wide = max((t[d] for t in times), default=0) - min((t[d] for t in times), default=0) + 1
         lengths = [int(size)] if size else range(1, wide + 1)
-        cuts.append([(length, start) for length in lengths for start in range(min(length, wide))])
+        cuts.append([(length, start) for length in lengths for start in range(length)])
     for cut in itertools.product(*cuts):
         tiled = [(*((t[d] + start) // length for d, (length, start) in enumerate(cut)), *t) for t in times]
         yield _by_schedule(tiled, {})

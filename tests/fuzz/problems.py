@@ -70,11 +70,11 @@ class Problems:
         except NothingProved as error:
             return Refused("BudgetExceeded") if "budget" in str(error) else Failure("no answer", str(error))
         except ArrayfoldError as error:
-            return Refused(f"{type(error).__name__}: {_general(str(error))}")
+            return Refused(f"{type(error).__name__}: {general(str(error))}")
         try:
             data = json.loads(json.dumps(fold_data([result]), allow_nan=False))
             choose = random.Random(text)
-            at_sizes = list(_small(case, choose))
+            at_sizes = list(small_sizes(case, choose))
             for folded, entry in zip(result, data["arrays"], strict=True):
                 comparison = Comparison(folded, entry)
                 is_exact = not any("closure" in note for note in folded.conflicts.notes)
@@ -103,7 +103,7 @@ class Problems:
         return read_case(file, types)
 
 
-def _general(message: str) -> str:
+def general(message: str) -> str:
     """The first words of a message, without names and places."""
     words = message.split(": ", 1)[-1].splitlines()[0].split()
     return " ".join(word for word in words[:6] if not any(c in word for c in "0123456789[]{}"))
@@ -146,7 +146,7 @@ def _without_bound(case: ProgramCase, problem: af.Program | af.ConflictProblem, 
     return FoldResult(problem, tuple(arrays), {}, case.sizes)
 
 
-def _small(case: ProgramCase, choose: random.Random) -> Iterator[tuple[dict[str, int], Concrete]]:
+def small_sizes(case: ProgramCase, choose: random.Random) -> Iterator[tuple[dict[str, int], Concrete]]:
     """The program at its smallest sizes, and at some others at which it is small enough."""
     sizes = case.context.sizes(40)
     first, rest = sizes[:3], sizes[3:]
@@ -176,7 +176,7 @@ def facts_of(
             sequence = program.execution(choose)
             if sequence is None:
                 return "the order has a cycle"
-            if story := program.wrong_read(array, sequence, addresses.__getitem__, choose):
+            if story := program.wrong_read([array], sequence, lambda place: addresses[place[1]], choose):
                 return story
         return None
 
@@ -207,7 +207,7 @@ def find_witness(program: Concrete, array: str, x: Cell, y: Cell, choose: random
             sequence = program.execution(choose, story)
             if sequence is None:
                 break
-            found = program.wrong_read(array, sequence, lambda cell: y if cell == x else cell, choose)
+            found = program.wrong_read([array], sequence, lambda p: y if p[1] == x else p[1], choose)
             if found:
                 return found
     return None

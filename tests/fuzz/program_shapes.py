@@ -30,6 +30,14 @@ def random_program(choose: random.Random) -> ProgramCase:
     return _Shape(choose).program()
 
 
+def random_program_of_arrays(choose: random.Random) -> ProgramCase:
+    """A program of several arrays that may all be folded."""
+    shape = _Shape(choose)
+    while len((case := shape.program(several=True)).arrays) < 2:
+        pass
+    return replace(case, temporary=tuple(sorted(case.arrays)), by_command=False, power_of_two=False)
+
+
 @dataclass
 class _Shape:
     choose: random.Random
@@ -37,7 +45,7 @@ class _Shape:
     def chance(self, probability: float) -> bool:
         return self.choose.random() < probability
 
-    def program(self) -> ProgramCase:
+    def program(self, *, several: bool = False) -> ProgramCase:
         choose = self.choose
         is_large = self.chance(0.05)
         order = choose.choice(["schedule"] * 12 + ["relation"] * 4 + ["tasks"] * 3)
@@ -53,7 +61,9 @@ class _Shape:
         elif depth > 1:
             names = names[:2]
         arrays = {"A": rank}
-        if self.chance(0.25 if is_plain else 0.1):
+        if several:
+            arrays |= {"B": 1, "C": choose.choice([0, 1, 1, 2])}
+        elif self.chance(0.25 if is_plain else 0.1):
             arrays["B"] = choose.choice([1, 1, 2] if is_plain else [1])
         statements: list[Statement] = []
         for _ in range(count):
