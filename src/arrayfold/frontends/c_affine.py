@@ -140,6 +140,16 @@ class AffineReader:
         value = self.value(expression, scope)
         return value, self.wraps[count:]
 
+    def attempt(self, expression: Expression, scope: Scope) -> isl.PwAff:
+        """The same as `value`, but it leaves nothing behind if the value is not affine."""
+        parameters, count = dict(self.parameters), len(self.wraps)
+        try:
+            return self.value(expression, scope)
+        except NotAffine:
+            self.parameters = parameters
+            del self.wraps[count:]
+            raise
+
     def subscript(self, expression: Expression, scope: Scope) -> isl.PwAff:
         """The value of a subscript; where it wraps around to what no array has, that must not happen."""
         value, wraps = self.value_with_wraps(expression, scope)

@@ -34,10 +34,10 @@ from arrayfold.c.tree import (
     bare,
     walk,
 )
-from arrayfold.errors import NotAffine
 from arrayfold.frontends.c_affine import AffineReader, Scope
 from arrayfold.frontends.c_effects import Effect, EffectReader
 from arrayfold.frontends.c_loops import LoopReader
+from arrayfold.frontends.c_values import ValueTracker
 
 _REFUSED = {
     "while": "Only for loops with affine bounds can be analysed.",
@@ -100,7 +100,7 @@ class RegionWalk:
         self._effects = EffectReader(text, affine, is_data)
         self._loops = LoopReader(text, affine)
         self._parallel = parallel
-        self._single_assignments = _single_assignments(region)
+        self._values = ValueTracker(affine, region)
         self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
         self._names: set[str] = set()
         self.found: list[Found] = []
@@ -138,19 +138,19 @@ class RegionWalk:
     ) -> tuple[int, Scope]:
         match statement:
             case Block(statements=statements):
-                after, _ = self._sequence(statements, scope, path, guards, number)
-                return after, scope
+                after, inner = self._sequence(statements, scope, path, guards, number)
+                return after, replace(scope, values=inner.values)
             case Label(name=name, statement=inner):
                 return self._one(inner, scope, path, guards, number, name)
             case Evaluate(expression=expression):
-                return self._evaluate(statement, expression, scope, path, guards, number, label), scope
+                return self._evaluate(statement, expression, scope, path, guards, number, label)
             case Declare(variables=variables):
                 return self._declare(variables, scope, path, guards, number)
             case If():
-                return self._if(statement, scope, path, guards, number), scope
+                return self._if(statement, scope, path, guards, number)
             case For():
                 self._for(statement, scope, (*path, Position(number)), guards)
-                return number + 1, scope
+                return number + 1, self._values.without_assigned(statement, scope)
             case OtherStatement(what=what):
                 raise self._text.error(
                     f"{what} inside a region cannot be analysed", statement.span.start, _REFUSED.get(what)
@@ -165,17 +165,17 @@ class RegionWalk:
         guards: tuple[Guard, ...],
         number: int,
         label: str | None,
-    ) -> int:
+    ) -> tuple[int, Scope]:
         inner = bare(expression)
         if isinstance(inner, Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
                 single = Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
-                number = self._evaluate(single, part, scope, path, guards, number, None)
-            return number
+                number, scope = self._evaluate(single, part, scope, path, guards, number, None)
+            return number, scope
         effects = self._effects.of_statement(expression, scope)
         source = StatementSource(statement, scope.iterators, guards)
         self._add(source, scope, (*path, Position(number)), effects, label)
-        return number + 1
+        return number + 1, self._values.evaluated(expression, scope)
 
     def _declare(
         self,
@@ -189,6 +189,7 @@ class RegionWalk:
             if variable.is_array:
                 self.loops_of_arrays[variable] = scope.iterators
             if variable.initial is None or variable.storage == "static":
+                scope = self._values.without_value(variable, scope)
                 continue
             if variable.is_array:
                 raise self._text.error(
@@ -202,20 +203,9 @@ class RegionWalk:
             effects.append(Effect(variable, (), True, scope, variable.span.start, node=variable))
             source = StatementSource(variable, scope.iterators, guards)
             self._add(source, scope, (*path, Position(number)), effects, None)
-            scope = self._with_value(variable, scope)
+            scope = self._values.declared(variable, scope)
             number += 1
         return number, scope
-
-    def _with_value(self, variable: Variable, scope: Scope) -> Scope:
-        """A variable that is set once, to something affine, stands for that value."""
-        if variable not in self._single_assignments or not variable.type.is_integer:
-            return scope
-        assert variable.initial is not None
-        try:
-            value = self._affine.value(variable.initial, scope)
-        except NotAffine:
-            return scope
-        return replace(scope, values={**scope.values, variable: value})
 
     def _add(
         self, source: StatementSource, scope: Scope, path: Path, effects: Sequence[Effect], label: str | None
@@ -230,7 +220,9 @@ class RegionWalk:
 
     # ------------------------------------------------ control
 
-    def _if(self, node: If, scope: Scope, path: Path, guards: tuple[Guard, ...], number: int) -> int:
+    def _if(
+        self, node: If, scope: Scope, path: Path, guards: tuple[Guard, ...], number: int
+    ) -> tuple[int, Scope]:
         truth = self._affine.truth(node.condition, scope)
         inside, outside = guards, guards
         effects = self._effects.of_value(node.condition, scope)
@@ -241,13 +233,12 @@ class RegionWalk:
             if not truth.is_exact:
                 inside = (*guards, Guard(node.condition, True, name))
                 outside = (*guards, Guard(node.condition, False, name))
-        holds = scope.narrowed(truth.may, truth.must)
-        number, _ = self._one(node.then, holds, path, inside, number, None)
+        fails = truth.negated()
+        holds, other = (scope.narrowed(one.may, one.must) for one in (truth, fails))
+        number, holds = self._one(node.then, holds, path, inside, number, None)
         if node.otherwise is not None:
-            fails = truth.negated()
-            other = scope.narrowed(fails.may, fails.must)
-            number, _ = self._one(node.otherwise, other, path, outside, number, None)
-        return number
+            number, other = self._one(node.otherwise, other, path, outside, number, None)
+        return number, self._values.after_choice(scope, truth, holds, other)
 
     def _for(self, loop: For, scope: Scope, path: Path, guards: tuple[Guard, ...]) -> None:
         variable = loop_variable(loop)
@@ -261,6 +252,7 @@ class RegionWalk:
             raise self._text.error(f"loop iterator {variable.name} is no integer", loop.span.start)
         self._refuse_changed_iterator(loop, variable)
         step = self._step(loop, variable)
+        scope = self._values.without_assigned(loop.body, scope)
         domain = self._iterations(loop, variable, step, scope)
         inner = Scope(
             (*scope.iterators, variable),
@@ -357,12 +349,3 @@ class RegionWalk:
             if not self._affine.truth(part, scope).is_exact:
                 self._explain_bound(part, scope)
         raise self._text.not_affine("this loop condition is not affine", condition.span.start)
-
-
-def _single_assignments(region: Region) -> set[Variable]:
-    """Variables that get a value only where they are declared."""
-    changed = {assigned_variable(node) for node in region.nodes()}
-    declared = {
-        variable for node in region.nodes() if isinstance(node, Declare) for variable in node.variables
-    }
-    return {variable for variable in declared if variable.initial and variable not in changed}
