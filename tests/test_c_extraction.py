@@ -172,6 +172,7 @@ class Run:
 
 
 RUNS = {
+    "assigned": Run({"n": 6}, {"a": ("double", "33"), "b": ("double", "6", "10")}, "assigned(n, a, b)"),
     "descending": Run(
         {"N": 6},
         {"U": ("double", "6", "6"), "b": ("double", "6"), "x": ("double", "6")},

@@ -28,6 +28,7 @@ from arrayfold.frontends.c_assumptions import ContextBuilder
 from arrayfold.frontends.c_calls import CallsOfRegion
 from arrayfold.frontends.c_conditions import with_same_conditions
 from arrayfold.frontends.c_effects import Effect
+from arrayfold.frontends.c_integers import type_ranges
 from arrayfold.frontends.c_openmp import (
     Directive,
     needs_tasks,
@@ -161,7 +162,9 @@ class _RegionReader:
         refuse_unknown_pointers(text, region, self._arrays)
         assigned_anywhere = {assigned_variable(node) for node in walk(region.function.body)}
         changed = frozenset(one for one in assigned_anywhere if one is not None)
+        count = len(self._affine.needs)
         self._extents = {array: read_extents(array, self._affine, changed) for array in self._arrays}
+        of_extents = self._affine.needs[count:]
         self._maps = [[self._relation(item.name, effect) for effect in item.effects] for item in self._found]
         said_of_parameters = isl.Set("{ : }")
         for part in said:
@@ -170,8 +173,10 @@ class _RegionReader:
                 said_of_parameters if stated is None else said_of_parameters.intersect(stated)
             )
         self.context = ContextBuilder(text, self._affine.parameters, said_of_parameters, before)
-        self._require()
-        is_new = [self.context.meet(need) for need in self._affine.needs]
+        is_new = [self.context.meet(need) for need in of_extents]
+        if not any(is_new):
+            self._require()
+            is_new = [self.context.meet(need) for need in self._affine.needs]
         final = self.context.known.intersect(self.context.large)
         self.must_read_again = any(is_new) or (bool(self._affine.wraps) and not known.is_subset(final))
 
@@ -407,6 +412,9 @@ class _RegionReader:
         enforced = [None if k == 0 and array.is_pointer else extent for k, extent in extents]
         surely = relation.intersect_domain(effect.scope.must.set_tuple_name(item.name))
         outside = surely.range().subtract(extent_box(self._names[array], enforced)).params()
+        if self._affine.wraps:
+            types = type_ranges(self._affine.parameters, ()).params()
+            outside = outside.intersect(types).gist(types)
         if outside.intersect(self.context.known).is_empty():
             return
         if self.context.known.is_subset(outside):

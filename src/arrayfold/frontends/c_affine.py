@@ -184,8 +184,9 @@ class AffineReader:
         if not (is_low or is_high):
             return value
         # Sizes that their types exclude go on as if nothing wrapped: then large ones are no special case.
-        types = self.within_types(replace(scope, iterators=())).params()
-        parts = ([below] if is_low else []) + ([above.intersect_params(types)] if is_high else [])
+        if value.involves_dims(isl.dim_type.param, 0, value.dim(isl.dim_type.param)):
+            above = above.intersect_params(self.within_types(replace(scope, iterators=())).params())
+        parts = ([below] if is_low else []) + ([above] if is_high else [])
         where = reduce(isl.Set.union, parts)
         reached = where.intersect(possible)
         if self._left_out is not None:

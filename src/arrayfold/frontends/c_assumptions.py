@@ -94,7 +94,10 @@ class ContextBuilder:
         """Exclude values for which the program may do anything, from the context only if it stays simple."""
         self.legal = self.legal.subtract(outside).coalesce()
         narrowed = self.known.subtract(outside).coalesce()
-        if narrowed.n_basic_set() <= self.known.n_basic_set():
+        if is_huge_only(outside.intersect(self.known), self._parameters):
+            self.beside.append(self._assumption(narrowed, self.known, reason, offset))
+            self.large = self.large.subtract(outside).coalesce()
+        elif narrowed.n_basic_set() <= self.known.n_basic_set():
             self.require([narrowed], reason, offset)
         else:
             self.beside.append(self._assumption(narrowed, self.known, reason, offset))

@@ -66,10 +66,10 @@ class LoopReader:
             found = self._affine.wraps[count:]
             wraps += [replace(wrap, where=wrap.where.intersect(evaluated)) for wrap in found]
         self._limit_bounds(wraps, holds, iterator)
-        self._limit_iterator(loop, variable, step, inner, start, holds)
+        ends = fails.union(self._limit_iterator(loop, variable, step, inner, start, holds))
         if _has_inequality(loop.condition):
             # `i != end` past the end would never stop, which no program means.
-            ends = fails.project_out(isl.dim_type.set, len(scope.iterators), 1)
+            ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
             holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
         return holds.coalesce()
 
@@ -105,11 +105,12 @@ class LoopReader:
         inner: Scope,
         start: isl.PwAff,
         holds: isl.Set,
-    ) -> None:
-        """The iterator must not wrap around, unless that ends the loop."""
+    ) -> isl.Set:
+        """The iterator must not wrap around, unless that ends the loop: { [outer, i] } where it does."""
         kind = variable.type
+        nowhere = isl.Set.empty(inner.space)
         if not wraps_when_stepping(kind):
-            return
+            return nowhere
         assert loop.condition is not None
         iterator = _last_iterator(inner)
         following = iterator.add_constant_val(isl.Val(str(step)))
@@ -117,7 +118,7 @@ class LoopReader:
         possible = self._affine.within_types(inner)
         leaves = holds.intersect(outside).intersect(possible)
         if leaves.is_empty():
-            return
+            return nowhere
         low, high = limits(kind)
         size = high - low + 1
         below, above = leaving(iterator, kind)
@@ -128,8 +129,9 @@ class LoopReader:
         again = everything.intersect(truth.may)
         back = _shift(holds, step - size if step > 0 else step + size).reverse()
         goes_on = leaves.intersect(again.apply(back))
+        ends = leaves.subtract(goes_on)
         if goes_on.is_empty():
-            return
+            return ends
         excluded = goes_on.params()
         stride = gcd(abs(step), size)
         same = iterator.sub(start).mod_val(isl.Val(str(stride))).zero_set()
@@ -137,7 +139,7 @@ class LoopReader:
         is_endless = stops.intersect_params(excluded).is_empty()
         if is_endless and is_huge_only(excluded, self._affine.parameters):
             # C lets everybody assume that such a loop ends.
-            return
+            return ends
         may_assume = is_endless or (kind.bits >= 32 and 0 < step < _SMALL_STEP)
         name = f"{'unsigned' if kind.bits >= 32 else kind.spelling} {variable.name}"
         where = " below zero" if kind.kind == "unsigned" and step < 0 else ""
@@ -153,6 +155,7 @@ class LoopReader:
                 may_assume,
             )
         )
+        return ends
 
 
 def _last_iterator(scope: Scope) -> isl.PwAff:
