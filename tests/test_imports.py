@@ -24,6 +24,7 @@ FLOW = [
     "task_order",
     "tile_order",
     "closure",
+    "private_values",
     "conditions",
     "guarded_order",
     "order",

@@ -10,6 +10,7 @@ import islpy as isl
 
 from arrayfold._isl import fix_parameters, integer, maps_of, sets_of, smallest_parameters, smallest_point
 from arrayfold.order import Order, order_of, sweep
+from arrayfold.private_values import same_owner
 from arrayfold.program import Program
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
@@ -72,7 +73,8 @@ def memory_dependences(program: Program) -> tuple[Dependence, ...]:
 
     Every pair counts, also where a write in between hides the first access, and so do accesses that need
     not happen. Loops marked doall are taken in sequential order, which is one of those they allow; in a
-    forall front all reads come before all writes. An instance never depends on itself.
+    forall front all reads come before all writes. An instance never depends on itself, and iterations do not
+    depend on each other by variables of which each has its own.
     """
     order = order_of(program)
     return tuple(
@@ -102,6 +104,8 @@ def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Depen
     pairs = touching.intersect(_across(touching, source_times, before, sink_times))
     if kind == "anti":
         pairs = pairs.subtract(program.domain().identity())
+    if array in program.private:
+        pairs = same_owner(pairs, program.private[array])
     return Dependence(kind, array, pairs.coalesce())
 
 

@@ -8,6 +8,7 @@ import islpy as isl
 
 from arrayfold.conditions import same_iteration
 from arrayfold.errors import InputError
+from arrayfold.private_values import same_owner
 from arrayfold.program import Access, Program, Statement
 
 
@@ -57,6 +58,8 @@ def check_guards(program: Program) -> None:
             for access in reads[guard.evaluated]:
                 cells = isl.UnionMap.from_map(access.relation)
                 writers = writes.apply_range(cells.reverse())
+                if access.array in program.private:
+                    writers = same_owner(writers, program.private[access.array])
                 onto = isl.UnionMap.from_map(link)
                 old = writers.intersect(before_old).apply_range(onto)
                 late = writers.subtract(before_old).apply_range(onto)

@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold._isl import parameter_names
 from arrayfold.assumptions import Assumption, without_implied
 from arrayfold.c.source import CSource
+from arrayfold.c.tree import Variable
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.signature import Signature
@@ -134,6 +135,7 @@ class Program:
     replaced        array of the text that is gone -> how many cells it had
     signature       how it is called, if it is a Python kernel
     assumptions     what is taken for granted of the parameters although nobody said so
+    private         variable of C -> how many loops are around its declaration, each iteration with its own
     """
 
     name: str
@@ -158,6 +160,7 @@ class Program:
     replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
     signature: Signature | None = None
     assumptions: tuple[Assumption, ...] = ()
+    private: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def __repr__(self) -> str:
         return (
@@ -183,6 +186,13 @@ class Program:
         if self.exclusive is not None:
             found = found.union(self.exclusive.domain()).union(self.exclusive.range())
         return found
+
+    def private_variables(self) -> frozenset[Variable]:
+        """The variables of C of which each iteration has its own."""
+        if self.source is None:
+            return frozenset()
+        known = self.source.variables
+        return frozenset(known[name] for name in self.private if name in known)
 
     def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
         """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -21,6 +21,7 @@ from arrayfold.guards import with_guard_reads
 from arrayfold.kernel import Kernel, as_problem
 from arrayfold.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order import order_of, sweep
+from arrayfold.private_values import overlapping
 from arrayfold.program import Problem, Program
 from arrayfold.schedule_text import read_schedule, schedule_source
 
@@ -68,15 +69,43 @@ def _reordered(
     parallel: bool,
 ) -> Program:
     with budget.limit("the order"):
-        dependences = memory_dependences(program)
-        ordered = _ordered(program, dependences, schedule, fuse)
-        if tile:
-            ordered = _tiled(ordered, tile)
-            hint = "A loop with size 1 is not cut." + ("" if fuse else " --fuse looks for loops to tile.")
-            _check_order(ordered, dependences, hint)
-        if parallel:
-            ordered = _parallel(ordered, dependences, fuse)
-        return ordered
+        ordered = _with_own_variables(program, lambda one: _placed(one, schedule, fuse, tile))
+        if not parallel:
+            return ordered
+        # In this order more variables may do with one for each thread than in the one that was tried first.
+        ordered = _sharing(ordered, overlapping(replace(ordered, private=program.private)), program.private)
+        return _with_own_variables(ordered, lambda one: _parallel(one, fuse))
+
+
+def _with_own_variables(program: Program, order: Callable[[Program], Program]) -> Program:
+    """The program in an order, in which one variable is enough for those of which each iteration has its own.
+
+    Where it is not, one variable cannot hold what several iterations need at once; then iterations depend on
+    each other by it, and another order is found.
+    """
+    while True:
+        ordered = order(program)
+        shared = list(overlapping(ordered))
+        if not shared:
+            return ordered
+        program = _sharing(program, shared, program.private)
+
+
+def _sharing(program: Program, shared: Iterable[str], private: Mapping[str, int]) -> Program:
+    """The program in which iterations have these variables of their own, except for some that they share."""
+    left = {*private} - {*shared}
+    return replace(program, private={name: loops for name, loops in private.items() if name in left})
+
+
+def _placed(program: Program, schedule: str | None, fuse: bool, tile: Sequence[int]) -> Program:
+    """The program in the order as written, given or fused, and tiled, all loops sequential."""
+    dependences = memory_dependences(program)
+    ordered = _ordered(program, dependences, schedule, fuse)
+    if tile:
+        ordered = _tiled(ordered, tile)
+        hint = "A loop with size 1 is not cut." + ("" if fuse else " --fuse looks for loops to tile.")
+        _check_order(ordered, dependences, hint)
+    return ordered
 
 
 def _checked(problem: Problem) -> Program:
@@ -164,11 +193,12 @@ def _tiled(program: Program, sizes: Sequence[int]) -> Program:
     return replace(program, schedule=times.apply_range(cut).coalesce())
 
 
-def _parallel(program: Program, dependences: Sequence[Dependence], may_regroup: bool) -> Program:
+def _parallel(program: Program, may_regroup: bool) -> Program:
     """The program with parallel loops.
 
     A fused program that has none may run each statement over a part of the inner loops before the next one.
     """
+    dependences = memory_dependences(program)
     must_keep = union_of(program, dependences)
     found = with_parallel_loops(program, must_keep)
     if may_regroup and not found.parallel and program.schedule is not None:

@@ -110,12 +110,12 @@ def with_parts(program: Program, parts: Sequence[Part]) -> Program:
     if source is not None:
         added = {copy.statement.name: StatementSource(copy.source, ()) for copy in copies}
         origins = {array.name: name for name, found in new.items() for array in found}
-        # In another order the loops that run in parallel are others than those that declare variables.
+        # In another order the loops that run in parallel are others than those of the text.
         is_as_written = program.schedule is source.schedule or bool(program.buffers)
         source = replace(
             source,
             statements={**source.statements, **added},
-            of_threads=source.of_threads if is_as_written else frozenset(),
+            of_threads=source.of_threads if is_as_written else program.private_variables(),
         ).with_arrays(origins, new)
     result = replace(
         program,

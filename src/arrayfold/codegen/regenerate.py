@@ -102,7 +102,7 @@ def generate_region(
         loop_style.iterators,
     )
 
-    of_threads = source.of_threads if _is_as_written(program, source) else frozenset[Variable]()
+    of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
     users = _users(program, source, of_threads)
 
     def declarations_for(statements: frozenset[str], variables: Iterable[Variable]) -> list[str]:

@@ -209,7 +209,7 @@ class _RegionReader:
             self._text,
             self._region,
             [array for array in arrays if array.is_array],
-            self._walk.loops_of_arrays,
+            self._walk.loops_of_variables,
             private,
             parallel_start,
         )
@@ -258,8 +258,18 @@ class _RegionReader:
             source=source,
             optional=_optional(statements, source, context),
             assumptions=self.context.assumptions(),
+            private=self._private(arrays),
         )
         return with_guarded_order(with_same_conditions(program))
+
+    def _private(self, arrays: Iterable[Variable]) -> dict[str, int]:
+        """The variables that loop bodies declare, with the number of loops around."""
+        loops = self._walk.loops_of_variables
+        return {
+            self._names[variable]: len(loops[variable])
+            for variable in arrays
+            if loops.get(variable) and variable.storage == "local" and not variable.is_volatile
+        }
 
     def _happens_before(self, found: Sequence[Found], context: isl.Set) -> isl.UnionMap | None:
         """{ S[i] -> T[j] }: the order that OpenMP's tasks leave, where there are any."""

@@ -26,6 +26,7 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.order import Order, order_of
+from arrayfold.private_values import same_owner
 from arrayfold.program import Program, Statement
 
 _OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
@@ -101,16 +102,16 @@ def _without_negations(condition: Expression) -> tuple[Expression, bool]:
 def _compare(program: Program, order: Order, first: _Condition, second: _Condition) -> SameCondition | None:
     """Evaluations of the first condition that come out like, or opposite to, ones of the second."""
     is_opposite = first.is_negated != second.is_negated
-    pairs = _equal(first, second, first.expression, second.expression)
+    pairs = _equal(program, first, second, first.expression, second.expression)
     if pairs is None:
-        pairs, is_opposite = _opposite(first, second), not is_opposite
+        pairs, is_opposite = _opposite(program, first, second), not is_opposite
     if pairs is None:
         return None
     pairs = pairs.subtract(_changed_between(program, order, first, pairs)).coalesce()
     return None if pairs.is_empty() else SameCondition(pairs, is_opposite)
 
 
-def _opposite(first: _Condition, second: _Condition) -> isl.Map | None:
+def _opposite(program: Program, first: _Condition, second: _Condition) -> isl.Map | None:
     """{ C[i] -> D[j] }: where two comparisons of whole numbers are each the contrary of the other."""
     left, right = first.expression, second.expression
     if not isinstance(left, Binary) or not isinstance(right, Binary):
@@ -120,10 +121,12 @@ def _opposite(first: _Condition, second: _Condition) -> isl.Map | None:
     is_whole = all(one.type.is_integer for one in operands) or left.operator in ("==", "!=")
     if _OPPOSITE.get(left.operator) != right.operator or not is_whole:
         return None
-    return _both(first, second, ((left.left, right.left), (left.right, right.right)))
+    return _both(program, first, second, ((left.left, right.left), (left.right, right.right)))
 
 
-def _equal(first: _Condition, second: _Condition, left: Expression, right: Expression) -> isl.Map | None:
+def _equal(
+    program: Program, first: _Condition, second: _Condition, left: Expression, right: Expression
+) -> isl.Map | None:
     """{ C[i] -> D[j] }: the iterations in which two expressions read the same; None if they never do."""
     left, right = bare(left), bare(right)
     everything = isl.Map.from_domain_and_range(first.statement.domain, second.statement.domain)
@@ -131,10 +134,13 @@ def _equal(first: _Condition, second: _Condition, left: Expression, right: Expre
     if type(left) is not type(right) or left.type != right.type or (cells[0] is None) != (cells[1] is None):
         return None
     if cells[0] is not None and cells[1] is not None:
-        if cells[0].get_tuple_name(isl.dim_type.out) != cells[1].get_tuple_name(isl.dim_type.out):
+        array = cells[0].get_tuple_name(isl.dim_type.out)
+        if array != cells[1].get_tuple_name(isl.dim_type.out):
             return None
-        pairs = cells[0].apply_range(cells[1].reverse())
-        return pairs.align_params(everything.get_space()).intersect(everything)
+        pairs = cells[0].apply_range(cells[1].reverse()).align_params(everything.get_space())
+        for k in range(program.private.get(array, 0)):
+            pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        return pairs.intersect(everything)
     match left, right:
         case (Number(), Number()) if left.value == right.value:
             return everything
@@ -149,7 +155,7 @@ def _equal(first: _Condition, second: _Condition, left: Expression, right: Expre
         case _ if getattr(left, "name", None) != getattr(right, "name", None):
             return None
         case _:
-            return _both(first, second, tuple(zip(_operands(left), _operands(right), strict=True)))
+            return _both(program, first, second, tuple(zip(_operands(left), _operands(right), strict=True)))
 
 
 def _equal_variables(
@@ -169,11 +175,14 @@ def _operands(node: Expression) -> list[Expression]:
 
 
 def _both(
-    first: _Condition, second: _Condition, operands: Sequence[tuple[Expression, Expression]]
+    program: Program,
+    first: _Condition,
+    second: _Condition,
+    operands: Sequence[tuple[Expression, Expression]],
 ) -> isl.Map | None:
     pairs = isl.Map.from_domain_and_range(first.statement.domain, second.statement.domain)
     for left, right in operands:
-        found = _equal(first, second, left, right)
+        found = _equal(program, first, second, left, right)
         if found is None:
             return None
         pairs = pairs.intersect(found)
@@ -193,7 +202,10 @@ def _changed_between(program: Program, order: Order, first: _Condition, pairs: i
         read = isl.UnionMap.from_map(access.relation)
         onto = isl.UnionMap.from_map(pairs)
         # { W[k] -> [C[i] -> D[j]] } for writes to what C[i], and so D[j], reads
-        met = writes.apply_range(read.reverse()).apply_range(onto.domain_map().reverse())
+        writers = writes.apply_range(read.reverse())
+        if access.array in program.private:
+            writers = same_owner(writers, program.private[access.array])
+        met = writers.apply_range(onto.domain_map().reverse())
         before = isl.UnionMap.from_map(order.before)
         earlier = order.write_times.apply_range(before).apply_range(order.read_times.reverse())
         later = order.read_times.apply_range(before).apply_range(order.write_times.reverse()).reverse()

@@ -104,7 +104,7 @@ class RegionWalk:
         self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
         self._names: set[str] = set()
         self.found: list[Found] = []
-        self.loops_of_arrays: dict[Variable, tuple[Variable, ...]] = {}
+        self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
@@ -186,8 +186,7 @@ class RegionWalk:
         number: int,
     ) -> tuple[int, Scope]:
         for variable in variables:
-            if variable.is_array:
-                self.loops_of_arrays[variable] = scope.iterators
+            self.loops_of_variables[variable] = scope.iterators
             if variable.initial is None or variable.storage == "static":
                 scope = self._values.without_value(variable, scope)
                 continue
