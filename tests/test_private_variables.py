@@ -1,0 +1,135 @@
+"""Variables that loop bodies declare: every order that is possible without them, and the same results."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from arrayfold.codegen.write import write_c
+from arrayfold.dependences import memory_dependences
+from arrayfold.errors import InputError
+from arrayfold.fold import fold
+from arrayfold.frontends import read
+from arrayfold.private_values import overlapping
+from arrayfold.program import Program
+from arrayfold.runner import run_both
+from arrayfold.schedule import reorder
+
+HEAD = (
+    "static void fill(double *w) {{ w[0] = 1; w[1] = 2; }}\n"
+    "void k(int n, const double in[restrict n][n], double out[restrict n][n])\n{{\n"
+    "    double t[n][n];\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+)
+LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {inside} }}"
+BODIES = {
+    "initialised": "double v = in[i][j] * 2; t[i][j] = v + j; out[i][j] = t[i][j] + v;",
+    "set later": "double v; v = in[i][j]; t[i][j] = v; v = v * 2; out[i][j] = t[i][j] + v;",
+    "constants": "const double v = in[i][j]; const double w = v * v; t[i][j] = w; out[i][j] = t[i][j] - v;",
+    "an array": "double w[2]; w[0] = in[i][j]; w[1] = w[0] * 2; t[i][j] = w[1]; out[i][j] = t[i][j] + w[0];",
+    "given to a function": "double w[2]; fill(w); t[i][j] = w[1] * in[i][j]; out[i][j] = t[i][j] + w[0];",
+    "in an inner loop": "double s = 0; for (int q = 0; q < 3; q++) s += in[i][j] * q;"
+    " t[i][j] = s; out[i][j] = t[i][j] + s;",
+    "set on a condition": "double v = 1; if (in[i][j] > 0) v = in[i][j]; t[i][j] = v; out[i][j] = t[i][j];",
+    "a condition": "int p = in[i][j] > 0; if (p) t[i][j] = 1; else t[i][j] = 2; out[i][j] = t[i][j];",
+    "in a branch": "t[i][j] = 1; if (in[i][j] > 0) {{ double v = in[i][j]; t[i][j] = v; out[i][j] = v; }}"
+    " else out[i][j] = t[i][j];",
+    "two of one name": "{{ double v = in[i][j]; t[i][j] = v; }} {{ double v = t[i][j]; out[i][j] = v; }}",
+}
+ORDERS = {
+    "parallel": {"parallel": True},
+    "tiles": {"tile": (4, 4)},
+    "tiles in parallel": {"tile": (4, 4), "parallel": True},
+    "fused": {"fuse": True},
+}
+
+
+def program_of(body: str, tmp_path: Path) -> Program:
+    file = tmp_path / "private.c"
+    file.write_text(HEAD.format(body=body.replace("{{", "{").replace("}}", "}")))
+    program = read(file)
+    assert isinstance(program, Program)
+    return program
+
+
+def nest(inside: str, tmp_path: Path) -> Program:
+    return program_of(LOOPS.format(inside=inside.replace("{{", "{").replace("}}", "}")), tmp_path)
+
+
+def assert_equal_results(program: Program) -> None:
+    result = fold(program, params={"n": 9})
+    for style in ("fast", "readable"):
+        report = run_both(result, write_c([result.region("generate", style)]))
+        assert report.is_equal, str(report)
+
+
+@pytest.mark.parametrize(("name", "order"), [*itertools.product(BODIES, ORDERS)])
+def test_orders_are_those_without_variables(name: str, order: str, tmp_path: Path) -> None:
+    program = nest(BODIES[name], tmp_path)
+    ordered = reorder(program, **ORDERS[order])  # type: ignore[arg-type]
+    assert bool(ordered.parallel) == ("parallel" in ORDERS[order])
+    assert ordered.private == program.private
+    assert not list(overlapping(ordered))
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_results_are_equal(name: str, tmp_path: Path) -> None:
+    assert_equal_results(reorder(nest(BODIES[name], tmp_path), tile=(4, 4), parallel=True))
+
+
+SUM = """for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int j = 0; j < n; j++) { t[i][j] = in[i][j] * 2; s += t[i][j]; }
+    for (int j = 0; j < n; j++) out[i][j] = s;
+}"""
+
+
+def test_each_iteration_of_an_outer_loop_has_its_own(tmp_path: Path) -> None:
+    program = program_of(SUM, tmp_path)
+    assert program.private == {"s": 1}
+    ordered = reorder(program, parallel=True)
+    assert list(ordered.parallel.values()) == ["doall"]
+    assert_equal_results(ordered)
+
+
+def test_one_variable_does_not_hold_the_values_of_several_iterations(tmp_path: Path) -> None:
+    """Between the loops all sums would be needed at once, so the loops over i stay as they are."""
+    program = program_of(SUM, tmp_path)
+    apart = "S_0[i] -> [0, i, 0, 0]; S_1[i, j] -> [1, i, j, 0]; S_2[i, j] -> [1, i, j, 1]"
+    apart += "; S_3[i, j] -> [2, i, j, 0]"
+    with pytest.raises(InputError, match=r"s\[\]"):
+        reorder(program, schedule=f"{{ {apart} }}")
+
+
+def test_a_parallel_loop_between_setting_and_using_is_no_order(tmp_path: Path) -> None:
+    """Each thread would set a variable of its own in one loop and use it in the next."""
+    body = "for (int i = 0; i < n; i++) { double v = in[i][0]; t[i][0] = v; out[i][0] = t[i][0] * v; }"
+    program = program_of(body, tmp_path)
+    apart = "{ S_0[i] -> [0, i]; S_1[i] -> [1, i]; S_2[i] -> [2, i] }"
+    with pytest.raises(InputError, match=r"v\[\]"):
+        reorder(program, schedule=apart, parallel=True)
+
+
+def test_fusion_does_not_tear_a_variable_apart(tmp_path: Path) -> None:
+    body = (
+        "double w[3], s; for (int q = 0; q < 3; q++) w[q] = in[i][j] * q;"
+        " s = w[0] + w[1] + w[2]; t[i][j] = s + w[1]; out[i][j] = t[i][j] - s;"
+    )
+    ordered = reorder(nest(body, tmp_path), fuse=True, parallel=True)
+    assert ordered.parallel
+    assert_equal_results(ordered)
+
+
+@pytest.mark.parametrize("words", ["static double v; v", "volatile double v; v"])
+def test_static_and_volatile_variables_are_shared(words: str, tmp_path: Path) -> None:
+    program = nest(f"{words} = in[i][j]; t[i][j] = v; out[i][j] = t[i][j] + v;", tmp_path)
+    assert not program.private
+    assert any(one.array == "v" and one.kind == "anti" for one in memory_dependences(program))
+    assert not reorder(program, parallel=True).parallel
+
+
+def test_a_variable_declared_outside_is_shared(tmp_path: Path) -> None:
+    body = "double v; " + LOOPS.format(inside="v = in[i][j]; t[i][j] = v; out[i][j] = t[i][j] + v;")
+    assert not program_of(body, tmp_path).private
+    assert not reorder(program_of(body, tmp_path), parallel=True).parallel
