@@ -340,6 +340,37 @@ def test_barriers_order_and_nowait_does_not() -> None:
     assert "a race: a[0]" in difference(original, original.replace("omp for", "omp for nowait", 1))
 
 
+LANES = """
+void k(int N, const double in[restrict N], double out[restrict N])
+{{
+  double t[N + 2];
+{pragma}
+  for (int i = 0; i < N; i++) {{
+    {first};
+    {second};
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("pragma", ["#pragma GCC ivdep", "#pragma omp simd"])
+def test_loops_whose_iterations_are_said_to_be_independent_are(pragma: str) -> None:
+    def text(first: str, second: str, pragma: str = pragma) -> str:
+        return LANES.format(first=first, second=second, pragma=pragma)
+
+    original = text("t[i] = in[i]", "out[i] = t[i]", "")
+    assert agree(original, text("t[i] = in[i]", "out[i] = t[i]"))
+    shifted = ("t[i + 1] = in[i]", "out[i] = i ? t[i] : 0")
+    assert agree(text(*shifted, ""), text(*shifted))
+    assert "iterations are not independent: t[1] is read here" in difference(
+        text(*reversed(shifted), ""), text(*reversed(shifted))
+    )
+    assert (
+        "iterations are not independent: t[0] is written here after an earlier one has read it"
+        in difference(original, text("t[0] = in[i]", "out[i] = t[0]"))
+    )
+
+
 # ---------------------------------------------------------------- what cannot be said
 
 

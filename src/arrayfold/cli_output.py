@@ -64,6 +64,7 @@ class FoldedOutput:
     style: str = "fast"
     slack: str = "auto"
     is_checked: bool = True
+    has_context: bool = True
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
@@ -119,7 +120,7 @@ class FoldedOutput:
         from arrayfold.validation.subjects import validate_code
 
         name = "the folded text" if self.output in (None, "-") else self.output
-        validation = validate_code(regions, code, name)
+        validation = validate_code(regions, code, name, has_context=self.has_context)
         if not validation.is_equal:
             raise CheckFailed(
                 f"nothing is written, because {validation}\n  This is a defect of arrayfold: please report "

@@ -144,7 +144,16 @@ def fold(
     check_outputs(output, placement, force=force, source=source.file)
     limit = started_budget(budget)
     output_to = FoldedOutput(
-        source.file, output, force, loops, run or sanitize, sanitize, style, slack, not no_check
+        source.file,
+        output,
+        force,
+        loops,
+        run or sanitize,
+        sanitize,
+        style,
+        slack,
+        not no_check,
+        source.context is not None,
     )
     values = parameter_values(param)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from arrayfold.validation import operators
 from arrayfold.validation.faults import Fault, Spot, Unsupported
@@ -111,13 +111,17 @@ class Accesses:
             raise Unsupported("a subscript of what is no array", spot)
         pointer, kind = base.run, base.type.target
         size = self._element_size(kind, spot)
+        width, measured = (size, None) if isinstance(size, int) else (0, size)
 
         def address(f: Frame) -> Any:
-            obj, offset, low, high = _followed(pointer(f), spot)
+            start = pointer(f)
+            if start.__class__ is not tuple:
+                _refuse(start, spot)
+            obj, offset, low, high = start
             at = index(f)
             if type(at) is not int:
                 at = m.whole(at, spot)
-            return (obj, offset + at * value_of(size, f), low, high)
+            return (obj, offset + at * (width if measured is None else measured(f)), low, high)
 
         return address, kind
 
@@ -150,16 +154,21 @@ class Accesses:
 
             return fixed, array.element
 
+        whole = size_of(array)
+        assert whole is not None
+        assert not isinstance(whole, int)
+        width, measured = (size, None) if isinstance(size, int) else (0, size)
+
         def address(f: Frame) -> Any:
             obj, offset, low, high = base(f)
             at = index(f)
             if type(at) is not int:
                 at = m.whole(at, spot)
-            width = value_of(size, f)
-            total = width * value_of(count, f)
+            total = whole(f)
             if offset < low or offset + total > high:
                 m.outside((obj, offset, low, high), total, spot)
-            return (obj, offset + at * width, offset, offset + total)
+            step = width if measured is None else measured(f)
+            return (obj, offset + at * step, offset, offset + total)
 
         return address, array.element
 
@@ -189,7 +198,10 @@ class Accesses:
             raise Unsupported(f"member {node.name}, a {member.tag}", spot)
 
         def address(f: Frame) -> Any:
-            obj, offset, low, high = _followed(run(f), spot)
+            start = run(f)
+            if start.__class__ is not tuple:
+                _refuse(start, spot)
+            obj, offset, low, high = start
             return (obj, offset + at, low, high)
 
         return address, member
@@ -218,17 +230,19 @@ class Accesses:
             return lambda f: [(at, part(f)) for at, part in parts]
         if isinstance(kind, Other | Array):
             raise Unsupported(f"a value of type {kind.tag}", spot)
-        m, width = self.m, kind.size
+        m, width, place = self.m, kind.size, self.scope.place()
 
         def loaded(f: Frame) -> Any:
             address = run(f)
-            obj, offset, low, high = _followed(address, spot)
+            if address.__class__ is not tuple:
+                _refuse(address, spot)
+            obj, offset, low, high = address
             if offset < low or offset + width > high:
                 m.outside(address, width, spot)
             if obj.unit != width or offset % width:
                 obj.check_width(offset, width, spot, is_store=False)
-            if m.races is not None:
-                m.races.read(obj, offset, spot)
+            if m.is_watched:
+                m.saw(obj, offset, place, spot, is_write=False)
             value = obj.cells.get(offset)
             return obj.missing(offset, kind, m.zero) if value is None else value
 
@@ -240,18 +254,20 @@ class Accesses:
             return self._store_struct(run, kind, value, spot)
         if isinstance(kind, Other | Array):
             raise Unsupported(f"a value of type {kind.tag}", spot)
-        m, width = self.m, kind.size
+        m, width, place = self.m, kind.size, self.scope.place()
 
         def stored(f: Frame) -> Any:
             new = value(f)
             address = run(f)
-            obj, offset, low, high = _followed(address, spot)
+            if address.__class__ is not tuple:
+                _refuse(address, spot)
+            obj, offset, low, high = address
             if offset < low or offset + width > high:
                 m.outside(address, width, spot)
             if obj.unit != width or offset % width:
                 obj.check_width(offset, width, spot, is_store=True)
-            if m.races is not None:
-                m.races.write(obj, offset, spot)
+            if m.is_watched:
+                m.saw(obj, offset, place, spot, is_write=True)
             obj.cells[offset] = new
             return new
 
@@ -418,8 +434,12 @@ _BUILTIN = {
 
 def _followed(value: Any, spot: Spot) -> Any:
     """A pointer that is about to be used."""
-    if is_address(value):
-        return value
+    if not is_address(value):
+        _refuse(value, spot)
+    return value
+
+
+def _refuse(value: Any, spot: Spot) -> NoReturn:
     if hasattr(value, "reason"):
         raise Fault(f"a pointer is followed that is not there: {value.reason}", spot)
     raise Unsupported("a pointer that comes out of data", spot)

@@ -20,7 +20,7 @@ _STEPS = 600_000
 _OF_ONE = 400_000
 _OF_EXTREME = 5_000
 _ROOM = 64 * 1024
-_SERIES = (first_sizes, further_sizes)
+_SERIES = (first_sizes, extreme_sizes, further_sizes)
 _FEWEST = 4
 
 
@@ -245,7 +245,7 @@ class _Comparison:
         self, result: Any, terms: Terms, oracle: Oracle, sizes: Mapping[str, int], order: int
     ) -> str | None:
         old, new = self._original.machine, self._new.machine
-        bounds = {name: (one.low, one.high) for name, one in old.environment.items() if one.is_open}
+        bounds = {name: one.touched() for name, one in old.environment.items() if one.is_open}
         try:
             other = self._execute(self._new, terms, oracle, sizes, order, bounds, 20 * old.steps + 20_000)
         except (Fault, Stopped, OutOfSteps) as fault:

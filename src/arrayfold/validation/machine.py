@@ -11,6 +11,7 @@ from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms
 from arrayfold.validation.types import CType, Floating, Integer, Pointer
 
 if TYPE_CHECKING:
+    from arrayfold.validation.lanes import Lanes
     from arrayfold.validation.races import Races
 
 
@@ -41,7 +42,9 @@ class Machine:
         self.environment: dict[Term, Object] = {}
         self.lasting: dict[int, Any] = {}
         self.events: list[tuple[Any, ...]] = []
-        self.races: Races | None = None
+        self._races: Races | None = None
+        self._lanes: Lanes | None = None
+        self.is_watched = False
         self.calls = 0
         self.total = 0.0
         self.largest = 0.0
@@ -61,6 +64,35 @@ class Machine:
         self.bounds, self.backwards = bounds, backwards
         self._begin()
 
+    # ------------------------------------------------ parallel code
+
+    @property
+    def races(self) -> Races | None:
+        """What watches for races; None where one thread runs alone."""
+        return self._races
+
+    @races.setter
+    def races(self, races: Races | None) -> None:
+        self._races = races
+        self.is_watched = races is not None or self._lanes is not None
+
+    @property
+    def lanes(self) -> Lanes | None:
+        """What watches the innermost loop that is said to have independent iterations."""
+        return self._lanes
+
+    @lanes.setter
+    def lanes(self, lanes: Lanes | None) -> None:
+        self._lanes = lanes
+        self.is_watched = lanes is not None or self._races is not None
+
+    def saw(self, obj: Object, offset: int, place: int, spot: Spot, *, is_write: bool) -> None:
+        """Tell those who watch of an access; place is where it stands in the text."""
+        if self._races is not None:
+            (self._races.write if is_write else self._races.read)(obj, offset, spot)
+        if self._lanes is not None:
+            self._lanes.see(obj, offset, place, spot, is_write=is_write)
+
     # ------------------------------------------------ work
 
     def spend(self, steps: int) -> None:
@@ -78,9 +110,11 @@ class Machine:
     def combine(self, op: str, tag: str, *args: Any) -> Any:
         """The result of an operation on data."""
         for arg in args:
-            if type(arg) is Poison:
+            if arg.__class__ is Poison:
                 return arg
-        return self.terms.make(op, tag, *(self.as_term(arg) for arg in args))
+            if arg.__class__ is tuple:
+                return self.terms.make(op, tag, *(self.as_term(one) for one in args))
+        return self.terms.make(op, tag, *args)
 
     def as_term(self, value: Any) -> Any:
         """A value as an argument of a term."""

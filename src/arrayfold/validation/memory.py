@@ -35,12 +35,13 @@ class Object:
     fills    stretches that were set to zero bytes, the last one last
     is_open  its size is unknown; low and high then tell what was touched
     gone     why it does not exist any more
+    row      bytes of what a pointer to it points at: if one byte of that exists, all of it does
     shape    the extents of its dimensions but the first, for messages; none for what is no array
     """
 
     __slots__ = (
         *("base", "cells", "fills", "gone", "high", "initial", "is_heap", "is_open", "low", "name"),
-        *("number", "shape", "size", "unit", "widths"),
+        *("number", "row", "shape", "size", "unit", "widths"),
     )
 
     def __init__(self, name: str, size: float, number: int) -> None:
@@ -58,6 +59,7 @@ class Object:
         self.is_open = False
         self.gone = ""
         self.shape: tuple[int, ...] = (1,)
+        self.row = 1
         self.low = 0
         self.high = 0
 
@@ -66,6 +68,10 @@ class Object:
         if self.is_open:
             return (self, 0, -UNBOUNDED, UNBOUNDED)
         return (self, 0, self.low, self.low + self.size)
+
+    def touched(self) -> tuple[int, int]:
+        """The bytes of an object of unknown size that must exist, because they were touched."""
+        return self.low - self.low % self.row, self.high + -self.high % self.row
 
     def end(self, reason: str) -> None:
         """Whatever uses it from now on is a fault."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from arrayfold.validation.depend import item_address
 from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import Unsupported
+from arrayfold.validation.lanes import Lanes
 from arrayfold.validation.memory import is_address
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
-from arrayfold.validation.pragmas import ALONE, Directive
+from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive
 from arrayfold.validation.races import Races, Task
 from arrayfold.validation.scope import Variable
 from arrayfold.validation.signals import CONTINUE
@@ -21,7 +22,6 @@ from arrayfold.validation.types import Array, Frame, Struct, shape_of, size_of, 
 if TYPE_CHECKING:
     from arrayfold.validation.statements import Statements
 
-_HARMLESS = ("simd", "ordered")
 _LOCKED = ("critical", "atomic")
 _WORK = ("for", "for simd", "sections", "single", "master", "masked")
 
@@ -62,7 +62,9 @@ class Constructs:
         """A statement with its directives, the outermost first."""
         first, *rest = directives
         name = first.name
-        if name in _HARMLESS:
+        if name in INDEPENDENT:
+            return self._independent(first, rest, node)
+        if name == "ordered":
             return self._inner(rest, node)
         if name.split()[0] in _LOCKED:
             return self._locked(self._inner(rest, node))
@@ -82,6 +84,27 @@ class Constructs:
         if name == "taskgroup":
             return self._alone(self._taskgroup(rest, node))
         raise Unsupported(f"OpenMP's {name}", first.spot)
+
+    def _independent(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+        if rest or node.kind != "FOR_STMT":
+            return self._inner(rest, node)
+        private = self._private(directive)
+        m, loop = self.m, self.statements.loop(node, self._next_lane)
+
+        def run(f: Frame) -> Any:
+            around = m.lanes
+            m.lanes = Lanes(around)
+            undo = private(f)
+            signal = loop(f)
+            undo()
+            m.lanes = around
+            return signal
+
+        return run
+
+    def _next_lane(self) -> None:
+        if self.m.lanes is not None:
+            self.m.lanes.iteration += 1
 
     def _inner(self, rest: Sequence[Directive], node: Node) -> Run:
         return self.construct(rest, node) if rest else self.statements.plain(node)

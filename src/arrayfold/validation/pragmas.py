@@ -1,4 +1,4 @@
-"""OpenMP pragmas of a text: libclang does not show them, so they are read from the lines."""
+"""Pragmas of a text on parallel code: libclang does not show them, so they are read from the lines."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 from arrayfold.validation.faults import Spot, Unsupported
 
-_LINE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_LINE = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+(omp\b|GCC[ \t]+(?=ivdep\b))((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
+)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _WORD = re.compile(r"[\s,]*(\w+)\s*")
 _DIRECTIVES = """
     parallel for simd sections section single master masked task taskloop taskgroup taskwait taskyield barrier
-    critical atomic flush ordered
+    critical atomic flush ordered ivdep
 """
 _WORDS = frozenset(_DIRECTIVES.split())
+INDEPENDENT = ("simd", "ivdep")
 ALONE = frozenset(["barrier", "taskwait", "taskyield", "flush"])
 
 
@@ -44,7 +47,7 @@ def read_directives(file: str, data: bytes) -> list[Directive]:
 
 def _directive(file: str, plain: str, match: re.Match[str]) -> Directive:
     spot = Spot(file, plain.count("\n", 0, match.start()) + 1)
-    rest = re.sub(r"\\\r?\n", " ", match.group(1)).strip()
+    rest = re.sub(r"\\\r?\n", " ", match.group(2)).strip()
     words: list[str] = []
     clauses: dict[str, tuple[str, ...]] = {}
     position = 0

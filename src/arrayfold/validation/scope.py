@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.machine import Machine
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
-from arrayfold.validation.types import Array, CType, Floating, Frame, Integer, Other, Pointer, Struct
+from arrayfold.validation.types import Array, CType, Floating, Frame, Integer, Other, Pointer, Struct, size_of
 
 _SIGNED = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128")
 _UNSIGNED = ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16", "CHAR32")
@@ -63,6 +63,12 @@ class Scope:
     variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
     by_name: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
     typedefs: dict[int, CType] = field(default_factory=dict[int, CType])
+    _places: int = 0
+
+    def place(self) -> int:
+        """A number for an access: accesses are numbered in the order of the text."""
+        self._places += 1
+        return self._places
 
     def slot(self) -> int:
         """A new place in the frame."""
@@ -133,7 +139,17 @@ class Scope:
                 count = self._variable_extent(extent(node), prologue, spot)
             else:
                 raise Unsupported("an array whose extent is not written where it is declared", spot)
-        return Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
+        found = Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
+        size = size_of(found)
+        if size is None or isinstance(size, int):
+            return found
+        slot, compute = self.slot(), size
+
+        def keep(f: Frame) -> None:
+            f[slot] = compute(f)
+
+        prologue.append(keep)
+        return replace(found, bytes=lambda f: f[slot])
 
     def _variable_extent(self, run: Run, prologue: list[Run], spot: Spot) -> Run:
         slot, m = self.slot(), self.machine

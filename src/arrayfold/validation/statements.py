@@ -209,6 +209,10 @@ class Statements:
         return found
 
     def _for(self, node: Node) -> Run:
+        return self.loop(node)
+
+    def loop(self, node: Node, each: Callable[[], None] | None = None) -> Run:
+        """A for loop; each is called before every iteration."""
         start, condition, step, body = self.header(node)
         self.scope.by_name.append({})
         begin = self.plain(start) if start is not None else _nothing
@@ -216,6 +220,8 @@ class Statements:
         advance = self.expressions.value(step).run if step is not None else _nothing
         run = self.statement(body)
         self.scope.by_name.pop()
+        if each is not None:
+            run = _preceded(each, run)
         return self._loop(begin, holds, advance, run, _weight(node))
 
     def _while(self, node: Node) -> Run:
@@ -326,6 +332,14 @@ def _with_labels(steps: Sequence[Run], labels: dict[str, int]) -> Run:
         return None
 
     return run
+
+
+def _preceded(first: Callable[[], None], run: Run) -> Run:
+    def both(f: Frame) -> Any:
+        first()
+        return run(f)
+
+    return both
 
 
 def _nothing(_: Frame) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,18 @@ if TYPE_CHECKING:
     from arrayfold.codegen import FoldedRegion
 
 
-def validate_code(regions: Sequence[FoldedRegion], code: bytes, file: str) -> Validation:
+_CONTEXT = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+arrayfold[ \t]+context\b", re.MULTILINE)
+
+
+def validate_code(
+    regions: Sequence[FoldedRegion], code: bytes, file: str, *, has_context: bool = True
+) -> Validation:
     """Execute the text that regions come from and the one that was written of them, and compare.
 
-    code  the new text, as `codegen.write_c` gives it
-    file  what the new text is called in messages
+    code         the new text, as `codegen.write_c` gives it
+    file         what the new text is called in messages
+    has_context  the user has narrowed the context beyond what the text says; if not, only those sizes are
+                 left out that the result says are excluded, so that nothing is assumed in silence
     """
     found: dict[str, Subject] = {}
     text = None
@@ -32,7 +40,7 @@ def validate_code(regions: Sequence[FoldedRegion], code: bytes, file: str) -> Va
         found[name] = Subject(
             name,
             (*subject.regions, source.region.start),
-            (*subject.contexts, _context(region, source)),
+            (*subject.contexts, _context(region, source, is_given=has_context)),
             subject.gone | _gone(region, source),
             {**subject.fixed, **_fixed(region, source)},
         )
@@ -40,9 +48,14 @@ def validate_code(regions: Sequence[FoldedRegion], code: bytes, file: str) -> Va
     return validate((text.file, text.data), (file, code), text.arguments, list(found.values()))
 
 
-def _context(region: FoldedRegion, source: CSource) -> isl.Set:
-    """The context, with parameters called as in the text."""
-    context = region.program.context
+def _context(region: FoldedRegion, source: CSource, *, is_given: bool) -> isl.Set:
+    """The context, or what is stated of it, with parameters called as in the text."""
+    program = region.program
+    context = program.context
+    if not is_given and program.signature is None and not _CONTEXT.search(source.text.data):
+        context = isl.Set.universe(context.get_space())
+        for assumption in program.assumptions:
+            context = context.intersect(assumption.where)
     for name, variable in source.parameters.items():
         at = context.find_dim_by_name(isl.dim_type.param, name)
         if at >= 0:

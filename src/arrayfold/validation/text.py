@@ -17,7 +17,7 @@ from arrayfold.validation.memory import is_structure
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
 from arrayfold.validation.parallel import Constructs
-from arrayfold.validation.pragmas import ALONE, Directive, read_directives
+from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive, read_directives
 from arrayfold.validation.scope import Scope, Variable, scalar_type
 from arrayfold.validation.statements import Statements
 from arrayfold.validation.terms import Poison
@@ -137,6 +137,8 @@ class Text:
                 value = self._given(name, kind, bytes_)
                 if isinstance(declared, Array | Pointer):
                     value[0].shape = shape_of(declared if size is not None else Array(_target(kind), 1), f)
+                    row = size_of(_target(kind))
+                    value[0].row = max(1, value_of(row, f)) if row is not None else 1
             if not variable.is_register:
                 own = m.allocate(name, width)
                 own.shape = ()
@@ -312,7 +314,7 @@ def _in_memory(body: Node, directives: Sequence[Directive]) -> set[int]:
 def _construct_spans(body: Node, directives: Iterable[Directive]) -> list[tuple[int, int]]:
     """From each directive to the end of its statement."""
     spans: list[tuple[int, int]] = []
-    waiting = [one for one in directives if one.name not in ALONE]
+    waiting = [one for one in directives if one.name not in ALONE and one.name not in INDEPENDENT]
 
     def visit(node: Node) -> None:
         while waiting and waiting[0].end <= node.start:

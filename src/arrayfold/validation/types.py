@@ -72,10 +72,11 @@ class Pointer:
 
 @dataclass(frozen=True, eq=False)
 class Array:
-    """An array; a count that the run knows was fixed where the type was met."""
+    """An array; a count that the run knows was fixed where the type was met, and so were its bytes."""
 
     element: CType
     count: Count
+    bytes: Callable[[Frame], int] | None = None
     tag: str = "array"
 
 
@@ -129,6 +130,8 @@ def size_of(kind: CType) -> Count:
     """The bytes of a type; None if its size is unknown."""
     if not isinstance(kind, Array):
         return kind.size
+    if kind.bytes is not None:
+        return kind.bytes
     element, count = size_of(kind.element), kind.count
     if element is None or count is None:
         return None
