@@ -186,11 +186,11 @@ class FoldResult:
         grown: set[str] = set()
         may_choose = not is_off_stack and program.source is not None and can_stand_twice(program.source)
         for array in shrinking:
-            form = forms[array.name]
-            if array.was is not None or array.name in placed or is_never_larger(program, form.mapping):
+            if array.name in placed or is_never_larger(program, forms[array.name].mapping):
                 continue
             forms[array.name] = Lowered(array.mapping)
-            if not (may_choose or is_never_larger(program, array.mapping)):
+            can_stay = array.was is None and array.name not in program.origins
+            if can_stay and not (may_choose or is_never_larger(program, array.mapping)):
                 grown.add(array.name)
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)

@@ -315,6 +315,6 @@ void k(int n, const double in[restrict n], double out[restrict n])
         "a": "DATA_TYPE",
         "b": "DATA_TYPE",
         "c": "real",
-        "d": "real",
+        "d": "float",
         "e": "unsigned long",
     }

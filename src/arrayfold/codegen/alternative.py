@@ -40,7 +40,7 @@ def can_stand_twice(source: CSource) -> bool:
 
 def fold_where_smaller(source: CSource, storages: Sequence[Storage], edits: list[Edit]) -> list[Edit]:
     """The edits of a region, with the text as it was beside them if arrays may be larger at some sizes."""
-    uncertain = [storage for storage in storages if not storage.sizes.is_within]
+    uncertain = [storage for storage in storages if storage.sizes.is_alone and not storage.sizes.is_within]
     if not uncertain:
         return edits
     region, text = source.region, source.text.text

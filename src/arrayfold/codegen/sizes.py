@@ -34,6 +34,7 @@ class Sizes:
     extents  cells of each dimension in C, at least 1 and at most the modulus
     limit    cells that the array was declared with; None if that is unknown
     is_within  it is shown that there are never more
+    is_alone   it takes the place of one array of the text as a whole
     """
 
     layout: Layout
@@ -41,6 +42,7 @@ class Sizes:
     extents: tuple[Formula, ...]
     limit: Formula | None = None
     is_within: bool = True
+    is_alone: bool = False
 
 
 def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
@@ -54,26 +56,32 @@ def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
 def find_sizes(program: Program, mapping: Mapping) -> Sizes:
     """Sizes of a folded array, if possible such that it never takes more than what it was.
 
-    Only arrays that take the place of one that is declared are compared with it. A constant number of cells
-    that a line of the cache holds is not: the alignment of the stack alone may take as much.
+    An array for values of another one gets its part of what that had. A constant number of cells that a line
+    of the cache holds is not compared: the alignment of the stack alone may take as much.
     """
     context = program.context
     plain = plain_sizes(program, mapping)
     layout, moduli = plain.layout, plain.moduli
-    box = _declared(program, mapping.array)
-    if box is None:
+    origin = program.origins.get(mapping.array, mapping.array)
+    box = _declared(program, origin)
+    if box is None or mapping.array in program.buffers:
         return plain
     ends = (box.dim_max(k).add_constant_val(isl.Val(1)) for k in range(box.dim(isl.dim_type.set)))
     declared = [fit(end, context, "min") for end in ends]
+    is_alone = mapping.array not in program.origins
+    if not is_alone:
+        declared = [_part_of(Formula.product(declared), program, origin)]
+        box = None
     limit = Formula.product(declared)
     size = Formula.product(moduli)
     is_tiny = size.is_constant and size.as_number() * _bytes(program, mapping.array) <= _LINE
     if is_tiny or is_at_most(size, limit, context):
-        return Sizes(layout, moduli, moduli, limit)
+        return Sizes(layout, moduli, moduli, limit, is_alone=is_alone)
     rows = [row for row in layout.rows if isinstance(row, Row)]
-    cells = _legal_cells(program, mapping.array).intersect(box)
+    cells = _legal_cells(program, mapping.array)
+    cells = cells if box is None else cells.intersect(box)
     reaches = [_reach(row, cells, context) for row in rows]
-    for caps in _caps(rows, declared):
+    for caps in _caps(rows, declared) if is_alone else [declared] * (len(rows) == 1):
         fitted = [
             _fitted(row, modulus, reach, cap, cells.params(), context)
             for row, modulus, reach, cap in zip(rows, moduli, reaches, caps, strict=True)
@@ -81,8 +89,8 @@ def find_sizes(program: Program, mapping: Mapping) -> Sizes:
         known = [one for one in fitted if one is not None]
         if len(known) == len(rows):
             layout = replace(layout, rows=tuple(row for row, _ in known))
-            return Sizes(layout, moduli, tuple(extent for _, extent in known), limit)
-    return Sizes(layout, moduli, moduli, limit, is_within=False)
+            return Sizes(layout, moduli, tuple(extent for _, extent in known), limit, is_alone=is_alone)
+    return Sizes(layout, moduli, moduli, limit, is_within=False, is_alone=is_alone)
 
 
 def is_never_larger(program: Program, mapping: FoldMapping) -> bool:
@@ -111,10 +119,14 @@ def _legal_cells(program: Program, name: str) -> isl.Set:
 
 def _declared(program: Program, name: str) -> isl.Set | None:
     """{ A[x] }: the cells that an array is declared with; None where the text does not say that."""
-    if program.source is None or name in program.origins or name in program.buffers:
-        return None
-    box = program.source.declared.get(name)
+    box = None if program.source is None else program.source.declared.get(name)
     return None if box is None else box.align_params(program.context.get_space())
+
+
+def _part_of(size: Formula, program: Program, origin: str) -> Formula:
+    """What there is for each array that holds values of another one, which is one of them if it stays."""
+    parts = [*program.origins.values()].count(origin) + (origin not in program.replaced)
+    return Formula.floor(size, parts) if parts > 1 else size
 
 
 def _at_least_one(size: Formula, context: isl.Set) -> Formula:

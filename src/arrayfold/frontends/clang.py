@@ -125,6 +125,7 @@ class _Converter:
             for cursor in unit.cursor.get_children()
             if cursor.kind.name == "MACRO_DEFINITION"
         }
+        self._specifiers = -1
         self._variables: dict[Any, Variable] = {}
         self._functions: dict[Any, Function] = {}
 
@@ -213,8 +214,8 @@ class _Converter:
 
     def _written_type(self, cursor: Any, element: CType) -> str | None:
         """How a declaration spells the type of elements with macros, if that is all that they stand for."""
-        span = self._span(cursor)
-        match = _SPECIFIERS.match(self._text, span.start) if span.start >= 0 else None
+        start = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
+        match = _SPECIFIERS.match(self._text, start) if start >= 0 else None
         if match is None:
             return None
         words = match.group(1).split()
@@ -303,7 +304,10 @@ class _Converter:
         if cursor.kind.is_expression():
             return Evaluate(span, self._expression(cursor))
         if name == "DECL_STMT":
+            # libclang lets all declarators but the first begin after the type.
+            self._specifiers = span.start
             variables = [self._variable(part) for part in parts if part.kind.name == "VAR_DECL"]
+            self._specifiers = -1
             return Declare(span, tuple(variables))
         if name == "COMPOUND_STMT":
             return Block(span, tuple(self._statement(part) for part in parts))
@@ -426,7 +430,8 @@ def _ctype(kind: Any) -> CType:
     if name == "ENUM":
         # An enumeration without negative values has no sign.
         name = canonical.get_declaration().enum_type.get_canonical().kind.name
-    bits = 8 * max(0, canonical.get_size()) if classes.get(name) in ("signed", "unsigned", "floating") else 0
+    has_size = classes.get(name, "other") in ("signed", "unsigned", "floating", "other")
+    bits = 8 * max(0, canonical.get_size()) if has_size else 0
     return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
 
 
