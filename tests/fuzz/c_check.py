@@ -205,6 +205,9 @@ def defined_points(program: CProgram, folder: Path) -> tuple[tuple[int, ...], ..
 def failure_of(found: Folded, options: Sequence[str]) -> Failure | None:
     """What is wrong with a command that wrote nothing; a refusal with a reason is all right."""
     shown = f"{' '.join(options)}\n{found.messages}"
+    defect = re.search(r"defect of arrayfold, please report it: (\w+).*\((in .*?)\)", found.messages)
+    if defect or "defect of arrayfold" in found.messages:
+        return Failure(f"defect {' '.join(defect.groups()) if defect else ''}", shown)
     if found.status == 3:
         return Failure("the tool's own check failed", shown)
     if found.status == 2 and found.messages:

@@ -65,6 +65,8 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
             words += ["--temporary", name]
     if draw.random() < 0.05:
         words.append("--no-alias")
+    if draw.random() < 0.75:
+        words.append("--no-check")
     return tuple(words)
 
 
