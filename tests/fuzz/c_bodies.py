@@ -49,7 +49,7 @@ class Bodies:
 
     # ------------------------------------------------ loops and locals
 
-    def loops(self, ranges: Sequence[Range], *, up: bool = False) -> list[Loop]:
+    def loops(self, ranges: Sequence[Range], *, up: bool = False, plain: bool = False) -> list[Loop]:
         """Loops over ranges."""
         found: list[Loop] = []
         taken = self.spelling.names.taken
@@ -57,11 +57,11 @@ class Bodies:
         for name, one in zip(names, ranges, strict=False):
             is_negative = self.is_below_zero(one.low)
             step = 1 if up or self.chance(0.85) else -1
-            is_signed = is_negative or (step < 0 and self.chance(0.8))
+            is_signed = plain or is_negative or (step < 0 and self.chance(0.8))
             kind = self.spelling.integer(is_signed=is_signed)
             if kind in NARROW and (one.low if step > 0 else one.high).terms:
                 kind = "int"
-            found.append(Loop(name, kind, one, step))
+            found.append(Loop(name, kind, one, step, plain))
         return found
 
     def is_below_zero(self, form: Form) -> bool:

@@ -98,7 +98,7 @@ class CPrograms:
 
     def generate(self, choose: random.Random) -> CCase:
         program = random_program(choose.randrange(1 << 48))
-        options = tuple(random_options(choose, program) for _ in range(choose.choice((1, 1, 2))))
+        options = tuple(random_options(choose, program) for _ in range(choose.choice((1, 1, 1, 1, 2))))
         return CCase(program, options, choose.random() < 0.1)
 
     def check(self, case: CCase) -> Outcome:

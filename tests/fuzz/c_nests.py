@@ -28,13 +28,13 @@ class Nests(Bodies):
         order = list(range(array.rank))
         if self.chance(0.15):
             draw.shuffle(order)
-        loops = self.loops([ranges[k] for k in order])
+        is_parallel = self.chance(0.12)
+        loops = self.loops([ranges[k] for k in order], plain=is_parallel)
         forms = [Form()] * array.rank
         for loop, k in zip(loops, order, strict=True):
             forms[k] = loop.form.plus(shifts[k])
             if self.chance(0.08):
                 forms[k] = box[k].high.plus(ranges[k].low).plus(loop.form, -1)
-        is_parallel = self.chance(0.12)
         scope = Scope(self.region.scope.samples, is_parallel=is_parallel)
         readable = [one for one in self.region.readable() if not (is_parallel and one.role == "out")]
         is_fused = not is_parallel and self.chance(0.5)
@@ -163,8 +163,8 @@ class Nests(Bodies):
         self.region.sums.append((kind, name))
         source = self.draw.choice(self.region.readable())
         box = source.written or source.box
-        loops = self.loops(box)
         is_parallel = self.chance(0.3) and not self.values.is_floating(kind)
+        loops = self.loops(box, plain=is_parallel)
         scope = Scope(self.region.scope.samples, is_parallel=is_parallel)
 
         def body(scope: Scope) -> list[Node]:

@@ -28,12 +28,16 @@ class Range:
 
 @dataclass(frozen=True)
 class Loop:
-    """An iterator, its type, a range that all its values lie in, and whether it goes up (1) or down (-1)."""
+    """An iterator, its type, a range that all its values lie in, and whether it goes up (1) or down (-1).
+
+    is_plain  whether it has the simple form that OpenMP asks for
+    """
 
     name: str
     type: str
     range: Range
     step: int = 1
+    is_plain: bool = False
 
     @property
     def form(self) -> Form:

@@ -128,7 +128,7 @@ class Spelling:
         if declared is not None and self.chance(0.25) and declared.setdefault(name, kind) == kind:
             head_type = ""
         is_unsigned = kind in UNSIGNED
-        style = self.draw.randrange(4, 20)
+        style = 20 if loop.is_plain else self.draw.randrange(4, 20)
         if loop.step < 0:
             first, test, step = self.form(high), f"{name} >= {self.form(low)}", "--"
             if is_unsigned:

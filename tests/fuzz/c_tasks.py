@@ -35,7 +35,10 @@ def task_region(
     if draw.random() < 0.5:
         body += [f"#pragma omp task depend(inout: {last}[i])", f"{last}[i] += {weight};"]
     test = f"{source}[i] > {draw.choice(('1', '0', '40'))}"
-    use: list[Node] = [f"#pragma omp task depend(in: {last}[i])", f"{target}[i] = {last}[i];"]
+    use: list[Node] = [
+        f"#pragma omp task depend(in: {last}[i]) depend(out: {target}[i])",
+        f"{target}[i] = {last}[i];",
+    ]
     if draw.random() < 0.4:
         body.append(Block(f"if ({test}) {{", tuple(use)))
     else:
