@@ -167,6 +167,8 @@ def check_in(case: CCase, folder: Path) -> Outcome:
             folded.append((options, found.text))
             continue
         failure = failure_of(found, options)
+        if found.status == 3:
+            return without_check(case, options, found, folder)
         if failure is not None:
             return failure
         refusals.append(reason_of(found.messages))
@@ -191,6 +193,16 @@ def check_in(case: CCase, folder: Path) -> Outcome:
     return compared(replace(program, points=points), folded, again)
 
 
+def without_check(case: CCase, options: tuple[str, ...], found: Folded, folder: Path) -> Outcome:
+    """What is wrong where the tool found its own code wrong: the code, or that it says so."""
+    outcome = check_in(replace(case, options=((*options, "--no-check"),)), folder)
+    if isinstance(outcome, Failure):
+        return Failure(
+            f"caught by the tool's own check: {outcome.what}", f"{found.messages}\n{outcome.detail}"
+        )
+    return Failure("the tool's own check is wrong", f"{' '.join(options)}\n{found.messages}")
+
+
 def defined_points(program: CProgram, folder: Path) -> tuple[tuple[int, ...], ...]:
     """Where what the original leaves does not depend on what its variables began with."""
     versions = [Version(program.text), Version(program.text, (*SANITIZED, ZEROS))]
@@ -205,11 +217,11 @@ def defined_points(program: CProgram, folder: Path) -> tuple[tuple[int, ...], ..
 def failure_of(found: Folded, options: Sequence[str]) -> Failure | None:
     """What is wrong with a command that wrote nothing; a refusal with a reason is all right."""
     shown = f"{' '.join(options)}\n{found.messages}"
+    if found.status == 3:
+        return Failure("the tool's own check failed", shown)
     defect = re.search(r"defect of arrayfold, please report it: (\w+).*\((in .*?)\)", found.messages)
     if defect or "defect of arrayfold" in found.messages:
         return Failure(f"defect {' '.join(defect.groups()) if defect else ''}", shown)
-    if found.status == 3:
-        return Failure("the tool's own check failed", shown)
     if found.status == 2 and found.messages:
         return None
     if found.status == 1 and "isl failed" not in found.messages and found.messages:
