@@ -280,6 +280,7 @@ def test_where_a_fold_may_grow_the_loops_as_written_run(tmp_path: Path) -> None:
     region = FoldedRegion(program, (StorageFold(steep, "as given"),), loops="keep")
     code = write_c([region])
     assert b"if (9LL * n + 16 <= 18LL * n) {" in code
+    assert code.count(b"int t[2]") == 1
     assert [allocated_cells(region, {"n": n})["t"] for n in (1, 2, 3)] == [18, 34, 43]
     assert outputs(code, tmp_path, "folded") == outputs(text.encode(), tmp_path, "original")
 

@@ -65,5 +65,5 @@ def fold_where_smaller(source: CSource, storages: Sequence[Storage], edits: list
             region_lines(source, ["}"]),
         )
     )
-    outside = [edit for edit in edits if edit.end < region.before or edit.start > region.after]
+    outside = [edit for edit in edits if edit.start < region.before or edit.end > region.after]
     return [Edit(region.before, region.after, new), *outside]

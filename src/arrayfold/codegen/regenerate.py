@@ -64,7 +64,9 @@ def generate_region(
     _refuse_lost_values(program, source)
     order = CodeOrder.of(program, source)
     iterators = [variable for name in order.statements for variable in source.statements[name].iterators]
-    is_wide = any(iterator.type.bits > 32 for iterator in iterators)
+    # Bounds may exceed an int before any iteration runs, if sizes do.
+    sizes_and_iterators = [*iterators, *source.parameters.values()]
+    is_wide = any(one.type.bits > 31 + (one.type.kind == "signed") for one in sizes_and_iterators)
     to_text = parameter_text(source.parameters)
     loop_style = LoopStyle(
         tuple(names.fresh(f"c{k}") for k in range(order.depth)),
