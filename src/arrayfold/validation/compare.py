@@ -247,7 +247,7 @@ class _Comparison:
         old, new = self._original.machine, self._new.machine
         bounds = {name: one.touched() for name, one in old.environment.items() if one.is_open}
         try:
-            other = self._execute(self._new, terms, oracle, sizes, order, bounds, 20 * old.steps + 20_000)
+            other = self._execute(self._new, terms, oracle, sizes, order, bounds, 200 * old.steps + 1_000_000)
         except (Fault, Stopped, OutOfSteps) as fault:
             return self._told(fault)
         except Unsupported as unknown:

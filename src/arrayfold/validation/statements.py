@@ -292,13 +292,15 @@ def _deep_cases(node: Node) -> list[Node]:
 
 
 def _weight(node: Node) -> int:
-    """The number of nodes in a loop outside of the loops in it: what an iteration costs."""
+    """The number of nodes in a loop outside of its loops and branches: what an iteration costs at least."""
     total = 1
     waiting = list(node.parts)
     while waiting:
         part = waiting.pop()
         total += 1
-        if part.kind not in ("FOR_STMT", "WHILE_STMT", "DO_STMT"):
+        if part.kind == "IF_STMT":
+            waiting += part.parts[:1]
+        elif part.kind not in ("FOR_STMT", "WHILE_STMT", "DO_STMT"):
             waiting += part.parts
     return total
 
