@@ -12,7 +12,7 @@ from arrayfold.assumptions import Assumption, without_implied
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Variable
 from arrayfold.errors import InputError
-from arrayfold.frontends.c_integers import Wrap, is_huge_only, type_ranges
+from arrayfold.frontends.c_integers import Wrap, is_huge_only, is_narrow, limits, type_ranges
 
 _HINT = "Use a signed type for it, or state what is known: #pragma arrayfold context(N >= 1)"
 
@@ -72,6 +72,9 @@ class ContextBuilder:
         self.known = isl.Set("{ : }")
         for name, variable in parameters.items():
             bound = f"{name} >= 0" if variable.type.kind == "unsigned" else ""
+            if is_narrow(variable.type):
+                low, high = limits(variable.type)
+                bound = f"{low} <= {name} <= {high}"
             fact = isl.Set(f"[{name}] -> {{ : {bound} }}")
             self.known = self.known.align_params(fact.get_space()).intersect(fact)
         self.known = self.known.intersect(said)

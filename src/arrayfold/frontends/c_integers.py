@@ -52,9 +52,14 @@ def holds_all_of(kind: CType, other: CType) -> bool:
     return low <= least and most <= high
 
 
+def is_narrow(kind: CType) -> bool:
+    """Whether values of a type are so few that programs meet all of them."""
+    return kind.bits < _INT_BITS
+
+
 def wraps_when_stepping(kind: CType) -> bool:
     """Whether `i++` is defined at the end of the range; int and wider signed types must not get there."""
-    return kind.kind == "unsigned" or kind.bits < _INT_BITS
+    return kind.kind == "unsigned" or is_narrow(kind)
 
 
 def type_ranges(parameters: Mapping[str, Variable], iterators: Sequence[Variable]) -> isl.Set:
