@@ -211,6 +211,24 @@ def test_aligned_blocks_and_pointers_to_rows() -> None:
     )
 
 
+def test_what_is_left_in_folded_arrays_does_not_matter() -> None:
+    original = (
+        "void k(int N, int a[4], int out[4]) { static int b[4]; b[1] = a[1] = N; out[0] = a[1] + b[1]; }"
+    )
+    new = "void k(int N, int a[4], int out[4]) { static int b[4]; out[0] = N + N; }"
+    assert agree(original, new, gone="a b")
+    assert "a[1] holds" in difference(original, new, gone="b")
+    assert "k.b[1] holds" in difference(original, new, gone="a")
+
+
+def test_pointers_to_rows_of_unknown_number() -> None:
+    original = "void k(int N, const int (*in)[N + 5], int out[1]) { out[0] = in[2][1]; }"
+    assert agree(original, original)
+    assert "is accessed in in" in difference(
+        original, original.replace("in[2][1]", "in[2][1] + 0 * in[3][0]")
+    )
+
+
 # ---------------------------------------------------------------- calls, conditions, returned values
 
 
@@ -300,6 +318,16 @@ def test_a_private_variable_begins_without_a_value() -> None:
     original = text.format("shared")
     assert agree(original, text.format("firstprivate"))
     assert "t was never set" in difference(original, text.format("private"))
+
+
+def test_constants_are_set_before_threads_begin() -> None:
+    text = """
+    static const int weights[2] = {3, 4};
+    void k(int N, int out[restrict N]) {
+    #pragma omp parallel for
+      for (int i = 0; i < N; i++) out[i] = weights[i % 2];
+    }"""
+    assert agree(text, text)
 
 
 TASKS = """
@@ -392,6 +420,34 @@ def test_a_text_that_no_compiler_takes_is_found() -> None:
     assert "new.c:1: C error: use of undeclared identifier 'M'" in difference(
         original, original.replace("N;", "M;")
     )
+
+
+# ---------------------------------------------------------------- examples
+
+OPTIONS = [
+    *("", "--style readable", "--loops generate", "--slack none", "--favor speed"),
+    *("--parallel", "--fuse", "--tile 8x8", "--mode reallocate", "--share cells", "--local 1"),
+]
+QUICK = [
+    *("blur", "gauss-filter", "produce-consume", "row-buffer", "pipeline-if", "jacobi-openmp"),
+    *("rows-openmp", "forward-substitution"),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: options or "default")
+def test_examples_are_accepted_in_every_style_and_order(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, options: str
+) -> None:
+    out = tmp_path / "out.c"
+    written = 0
+    for name in QUICK[:3] if "--tile" in options else QUICK:
+        status = run(monkeypatch, "fold", f"examples/{name}.c", *options.split(), "-o", str(out), "--force")
+        last = capsys.readouterr().out.splitlines()[-1:]
+        assert status in (0, 2), (name, status)
+        if status == 0:
+            written += 1
+            assert last[0].startswith("checked: original and folded text agree at "), (name, last)
+    assert written >= 3
 
 
 # ---------------------------------------------------------------- the command

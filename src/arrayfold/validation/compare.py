@@ -271,7 +271,7 @@ class _Comparison:
         for name in dict.fromkeys([*old.environment, *new.environment]):
             before, after = old.environment.get(name), new.environment.get(name)
             label = (before or after or _no_object()).name
-            if label.split("[")[0] in self._subject.gone:
+            if label.split("[")[0].rpartition(".")[2] in self._subject.gone:
                 continue
             found = _cell_that_differs(before, after, old)
             if found is not None:
