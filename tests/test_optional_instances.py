@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import islpy as isl
 import pytest
@@ -14,8 +15,10 @@ from arrayfold._isl import points
 from arrayfold.analysis import Analysis
 from arrayfold.errors import InputError
 from arrayfold.fold import fold
+from arrayfold.frontends import read
 from arrayfold.frontends.problem import read_problem
 from arrayfold.frontends.problem_text import write_problem
+from arrayfold.liveness import with_temporaries
 from arrayfold.mapping import Mapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof
@@ -211,3 +214,47 @@ def test_instances_that_never_run_together_may_be_in_any_order() -> None:
 def test_complaints(extra: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_problem("optional.toml", CHAIN + extra)
+
+
+# ---------------------------------------------------------------- tasks of OpenMP under conditions
+
+TASKS = """void f(int N, const int c[restrict N], const double in[restrict N], double out[restrict N],
+       double z[restrict N])
+{{
+    double a[N];
+    double q[N + 1], r[N];
+#pragma scop
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < N; i++) {{
+{body}
+    }}
+#pragma endscop
+}}
+"""
+PRODUCE = "#pragma omp task depend(out: q[i])\n a[i] = in[i];\n"
+CONSUME = "#pragma omp task depend(in: q[i]) depend(out: r[i])\n out[i] = a[i];\n"
+PASS_ON = "#pragma omp task depend(in: r[i]) depend(out: q[i+1])\n z[i] = 1.0;\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "size"),
+    [
+        (PRODUCE + CONSUME + PASS_ON, "1"),
+        (PRODUCE + CONSUME + f"if (c[i] > 0) {{\n{PASS_ON}}}", "N"),
+        (PRODUCE + CONSUME + f"if (c[i] > 0) {{\n{PASS_ON}}} else {{\n{PASS_ON}}}", "N"),
+        (PRODUCE + CONSUME + f"if (i < N) {{\n{PASS_ON}}}", "1"),
+        (PRODUCE + CONSUME + "if (c[i] > 0) {\n#pragma omp taskwait\n z[i] = 2; }", "N"),
+        (PRODUCE + CONSUME + "\n#pragma omp taskwait\n z[i] = 2;", "1"),
+        (f"if (c[i] > 0) {{\n{PRODUCE}{CONSUME}{PASS_ON}}}", "N"),
+    ],
+)
+def test_tasks_under_conditions(body: str, size: str, tmp_path: Path) -> None:
+    """Tasks order others only if they surely run; the model says the same again."""
+    file = tmp_path / "tasks.c"
+    file.write_text(TASKS.format(body=body))
+    program = read(file)
+    assert isinstance(program, Program)
+    assert str(fold(program)["a"].size) == size
+    again = read_problem("again.toml", write_problem(with_temporaries(program)))
+    assert str(fold(again)["a"].size) == size

@@ -96,7 +96,7 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
     """{ S[i] -> [T[j] -> A[x]] }: whose value is read, if it is the same in every execution; None if not.
 
     It is if, for the flows of one execution, the write surely comes before the read, and every other write
-    that the read may see surely comes before that one.
+    that the read may see surely comes before one that surely happens.
     """
     if order.is_total:
         return find_flows(program, order, arrays)
@@ -108,7 +108,9 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
         seen = seen.union(isl.UnionMap.from_map(flow))
     reads = _reads_of(program, arrays)
     others = _possible_writes(program, order, reads).subtract(seen).intersect_params(program.context)
-    hidden = _across(order.write_times, order.before, order.write_times).apply_range(seen)
+    sure_writes = program.accesses(writes=True, must_only=True)
+    hiding = seen.intersect(sure_writes.apply_range(reads.range_map().reverse()))
+    hidden = _across(order.write_times, order.before, order.write_times).apply_range(hiding)
     sure = _across(order.write_times, order.before, order.read_times)
     pairs = seen.range_factor_domain().intersect_params(program.context)
     return flows if pairs.is_subset(sure) and others.is_subset(hidden) else None

@@ -73,6 +73,9 @@ class _Story:
         order = liveness.order.among(self.accesses.events)
         self.not_after = order.not_after().intersect_params(here)
         self.before = order.before.intersect_params(here)
+        sure = liveness.program.accesses(writes=True, must_only=True, array=array).intersect_params(here)
+        times = sure.reverse().apply_range(liveness.order.write_times)
+        self.sure_writes = times.extract_map(accesses.writes.get_space())
 
     def clobber(self, kept: tuple[int, ...], written: tuple[int, ...], *, is_lost: bool) -> Clobber | None:
         """The earliest write of `written` that may hit `kept` while that is needed.
@@ -84,7 +87,7 @@ class _Story:
         hits = y.apply(self.accesses.writes)
         if x.intersect(self.accesses.live_in).is_empty():
             hits = hits.intersect(writes_x.apply(self.not_after))
-        again = self.before.intersect_range(writes_x)
+        again = self.before.intersect_range(writes_x.intersect(x.apply(self.sure_writes)))
         reading = self.not_after.intersect_domain(hits).intersect_range(reads_x)
         if is_lost:
             reading = reading.subtract(again.apply_range(self.before))
