@@ -11,6 +11,7 @@ from arrayfold.codegen import Style
 from arrayfold.frontends.c import read_c
 from arrayfold.program import Program
 from arrayfold.runner import find_compiler, run_both
+from command import run
 from traces import trace_of, values_seen
 
 EXAMPLES = Path("examples")
@@ -272,3 +273,28 @@ parallel = { 0 = "doall" }
     with pytest.raises(InputError, match="which of its parallel parts runs first"):
         reallocate(program, ["A"])
     assert reallocate(example("jacobi-openmp.c")).origins
+
+
+HALF_ORDERED = """
+domain = "[N] -> { W[i] : 0 <= i < N; R[i] : 0 <= i < N }"
+write = "[N] -> { W[i] -> A[i] }"
+read = "[N] -> { R[i] -> A[i] }"
+happens_before = "[N] -> { W[i] -> W[i + 1] }"
+temporary = ["A"]
+"""
+
+
+def test_where_no_value_can_move_the_program_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which write a read sees is unknown: nothing orders them."""
+    file = tmp_path / "half.toml"
+    file.write_text(HALF_ORDERED)
+    program = read(file)
+    assert isinstance(program, Program)
+    assert reallocate(program) is program
+    for path in (file, EXAMPLES / "double-diamond.toml"):
+        assert run(monkeypatch, "fold", str(path), "--mode", "reallocate") == 0
+        shown = capsys.readouterr()
+        assert "no value can have another place" in shown.err
+        assert "proved" in shown.out

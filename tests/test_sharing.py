@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from arrayfold import FoldResult, InputError, Program, fold_shared, read, reallocate, reorder
+from arrayfold._budget import Budget
 from arrayfold.codegen import Style
+from arrayfold.fold_shared import Share
 from arrayfold.formula import Formula
 from arrayfold.frontends.c import read_c
 from arrayfold.frontends.problem import read_problem
@@ -21,6 +23,7 @@ from arrayfold.sharing.exchange import placement_problem
 from arrayfold.sharing.interference import Interference, find_interference, find_intervals
 from arrayfold.sharing.merge import merge
 from arrayfold.sharing.placement import buffers_for, heaviest_clique, offsets_for
+from command import run
 from reference import is_valid, modular_address
 from traces import trace_of
 
@@ -439,3 +442,50 @@ def test_single_cells_stay_variables() -> None:
     assert result.footprint is not None
     placed = {name for block in result.footprint.blocks for name in block.offsets}
     assert all(result[name].size != Formula.constant(1) for name in placed)
+
+
+def test_sizes_are_constant_and_the_bound_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Nothing fixes n, so the bound has no value although the sizes do."""
+    file = tmp_path / "last-column.c"
+    file.write_text("""
+void last_column(int n, const double in[restrict 8][8], double column[restrict 8], double out[restrict 8])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        column[i] = in[i][n - 1];
+    for (int i = 0; i < n; i++)
+        out[i] = 2 * column[i];
+#pragma endscop
+}
+""")
+    for options in (["--share", "auto"], ["--share", "arrays", "--json"], ["--mode", "reallocate"]):
+        assert run(monkeypatch, "fold", str(file), "--temporary", "column", *options) == 0
+        assert "column" in capsys.readouterr().out
+
+
+TURNS = """
+void turns(int n, const int in[restrict n + 2], int out[restrict n + 2])
+{
+    int t[3][n + 2];
+#pragma scop
+    for (int i = 0; i < n + 2; i++) t[0][i] = in[i];
+    for (int s = 0; s < n; s++)
+        for (int i = 1; i <= n; i++)
+            t[(s + 1) % 3][i] = t[s % 3][i] + 1;
+    for (int i = 1; i <= n; i++) out[i] = t[n % 3][i];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("share", ["cells", "auto"])
+def test_subscripts_with_a_modulo_are_no_common_coordinates(share: Share) -> None:
+    (program,) = read_c("turns.c", TURNS.encode())
+    result = fold_shared(reallocate(program), share, budget=Budget(20))
+    assert result.footprint is not None
+    assert result.footprint.after.evaluate({"n": 1000}) <= 2 * 1002
+    for array in result:
+        for member in array.members:
+            assert all(entry.is_constant for row in member.matrix for entry in row)

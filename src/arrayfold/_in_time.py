@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import faulthandler
 import io
 import os
 import pickle
@@ -147,7 +148,9 @@ class _Child:
             while not is_done:
                 wait = None if deadline == float("inf") else max(0.0, deadline - time.monotonic())
                 ready, _, _ = select.select([self.pipe], [], [], wait)
-                is_late = not ready
+                is_late = not ready and time.monotonic() >= deadline
+                if not ready and not is_late:
+                    continue
                 piece = os.read(self.pipe, 1 << 16) if ready else b""
                 if not piece:
                     break
@@ -193,6 +196,7 @@ def _be_child(work: Callable[[Callable[[bytes, bytes], None]], None], writing: i
     _is_child = True
     try:
         die_with_parent()
+        faulthandler.disable()
         if processor != float("inf"):
             signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
             signal.setitimer(signal.ITIMER_VIRTUAL, max(0.01, processor))
