@@ -127,7 +127,7 @@ def test_some_cells_of_a_front_count_where_others_may_share() -> None:
 
 
 def test_without_time_for_fronts_one_execution_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arrayfold.liveness._SECONDS_FOR_FRONTS", 1e-6)
+    monkeypatch.setattr("arrayfold.liveness._OPERATIONS_FOR_FRONTS", 1)
     conflicts = Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml")).conflicts("A")
     assert find_lower_bound(conflicts).formula == read_formula("n + 1")
     bound = find_lower_bound(conflicts, None, {"n": 6})

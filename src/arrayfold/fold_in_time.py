@@ -53,6 +53,7 @@ def fold_in_time(
 
     try:
         ending = in_time(work, budget, receive=outcome.receive, known=problem)
+        ending = str(budget.exceeded("the fold", ending)) if ending else ""
     except BudgetExceeded as error:
         ending = str(error)
     begun = outcome.begun or _Begun(likely_arrays(problem, arrays), {}, frozenset())
