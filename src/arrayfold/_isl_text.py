@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import islpy as isl
 
+from arrayfold._nesting import check_nesting
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError, NotAffine
 
@@ -31,6 +32,7 @@ def read_isl(kind: type[Readable], text: SourceText) -> Readable:
     UnionSet("{ A[i] : 0 <= i <= 2 }")
     """
     _refuse_text_after_the_end(text)
+    check_nesting(text, "isl")
     try:
         return kind(text.value)
     except isl.Error:

@@ -12,7 +12,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from arrayfold._defects import internal
@@ -20,6 +20,8 @@ from arrayfold._in_time import die_with_parent
 
 _GRACE_SECONDS = 0.7
 _BUSY = 6.0
+_STACK_BYTES = 100 << 20
+_RECURSION_LIMIT = 20_000
 _to_parent: int | None = None
 
 
@@ -46,10 +48,25 @@ def announce(seconds: float) -> None:
         os.write(_to_parent, f"{seconds}\n".encode())
 
 
+@contextlib.contextmanager
+def reading(file: str) -> Generator[None]:
+    """While this lasts, a parser is at work that may end the process; then the parent says what was read."""
+    if _to_parent is None:
+        yield
+        return
+    name = file.encode("utf-8", "surrogateescape").replace(b"\n", b" ")
+    os.write(_to_parent, b"reading " + name + b"\n")
+    try:
+        yield
+    finally:
+        os.write(_to_parent, b"read\n")
+
+
 def _be_child(work: Callable[[], int], writing: int) -> None:
     global _to_parent
     _to_parent = writing
     die_with_parent()
+    _make_room_for_recursion()
     status = 1
     try:
         status = work()
@@ -65,27 +82,52 @@ def _be_child(work: Callable[[], int], writing: int) -> None:
         os._exit(status)
 
 
-def _watch(child: int, reading: int) -> int:
+def _make_room_for_recursion() -> None:
+    """Long expressions are deep trees: let Python and the parsers go deeper than they do by themselves."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    stack = _STACK_BYTES if hard == resource.RLIM_INFINITY else min(_STACK_BYTES, hard)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_STACK, (stack, hard))
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+
+
+def _watch(child: int, pipe: int) -> int:
     seconds, deadline = 0.0, float("inf")
+    is_read, rest = "", b""
     while True:
         wait = None if deadline == float("inf") else max(0.0, deadline - time.monotonic())
-        ready, _, _ = select.select([reading], [], [], wait)
-        if not ready and not _finishes(child, reading):
+        ready, _, _ = select.select([pipe], [], [], wait)
+        if not ready and not _finishes(child, pipe):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
+            if is_read:
+                print(f"arrayfold: {is_read}: it cannot be read within {seconds:g} s", file=sys.stderr)  # noqa: T201
+                return 2
             message = f"arrayfold: the budget of {seconds:g} s is used up; raise it with --budget"
             print(f"{message}, or ask for a single --array", file=sys.stderr)  # noqa: T201
             return 1
-        announced = os.read(reading, 4096).decode()
+        announced = os.read(pipe, 4096)
         if not announced:
             _, status = os.waitpid(child, 0)
             if os.WIFEXITED(status):
                 return os.waitstatus_to_exitcode(status)
             name = signal.Signals(os.WTERMSIG(status)).name
+            if is_read:
+                problem = f"it is too large or nested too deeply for its parser ({name})"
+                print(f"arrayfold: {is_read}: cannot be read: {problem}", file=sys.stderr)  # noqa: T201
+                return 2
             print(f"arrayfold: the work was ended by {name}; this is a defect", file=sys.stderr)  # noqa: T201
             return 1
-        seconds = float(announced.split()[-1])
-        deadline = time.monotonic() + seconds
+        *lines, rest = (rest + announced).split(b"\n")
+        for line in lines:
+            word, _, name = line.decode("utf-8", "replace").partition(" ")
+            if word in ("reading", "read"):
+                is_read = name
+            else:
+                seconds = float(word)
+                deadline = time.monotonic() + seconds
 
 
 def _finishes(child: int, reading: int) -> bool:

@@ -234,7 +234,7 @@ def _tile_sizes(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     parts = text.lower().split("x")
-    if not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 and int(part) > 0 for part in parts):
         raise InputError(f"--tile {text}: expected positive sizes, as in 32 or 32x32")
     return tuple(map(int, parts))
 

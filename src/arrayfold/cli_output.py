@@ -86,7 +86,7 @@ class FoldedOutput:
     def _slack_cells(self) -> int:
         from arrayfold.codegen.lowering import STRIP
 
-        if self.slack.isdecimal():
+        if self.slack.isascii() and self.slack.isdecimal() and len(self.slack) < 10:
             return int(self.slack)
         if self.slack not in ("auto", "none"):
             raise InputError(f"--slack {self.slack}: expected auto, none or a number of cells")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_LONGEST_LINE = 200
+
 
 @dataclass(frozen=True)
 class Place:
@@ -45,8 +47,12 @@ class InputError(ArrayfoldError):
     def __str__(self) -> str:
         lines = [f"{self.place}: {self.message}" if self.place else self.message]
         if self.place and self.place.line_text.strip():
-            lines.append("    " + self.place.line_text.replace("\t", " "))
-            lines.append("    " + " " * (self.place.column - 1) + "^")
+            first = max(0, self.place.column - _LONGEST_LINE // 2)
+            shown = "".join(one if one.isprintable() else " " for one in self.place.line_text)
+            if len(shown) <= _LONGEST_LINE:
+                first = 0
+            lines.append("    " + shown[first : first + _LONGEST_LINE])
+            lines.append("    " + " " * (self.place.column - 1 - first) + "^")
         if self.hint:
             lines.append("  " + self.hint)
         return "\n".join(lines)

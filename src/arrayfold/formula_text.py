@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from arrayfold._nesting import check_nesting, too_deep
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z_0-9']*)|(\*\*|[-+*/%^(),]))")
+
+_LARGEST_EXPONENT = 20
+_MOST_DIGITS = 1000
 
 
 def read_formula(text: str | SourceText) -> Formula:
@@ -21,7 +25,11 @@ def read_formula(text: str | SourceText) -> Formula:
     (i - t) mod (5)
     """
     source = text if isinstance(text, SourceText) else SourceText.of(text, "formula")
-    return _Reader(source).whole()
+    check_nesting(source, "isl")
+    try:
+        return _Reader(source).whole()
+    except RecursionError:
+        raise too_deep(source, "isl") from None
 
 
 class _Reader:
@@ -99,8 +107,8 @@ class _Reader:
         base = self._atom()
         if self.token in ("^", "**"):
             self._advance()
-            if not self.token.isdigit():
-                raise self._error("an exponent is a whole number")
+            if not self.token.isdigit() or len(self.token) > 2 or int(self.token) > _LARGEST_EXPONENT:
+                raise self._error(f"an exponent is a whole number, at most {_LARGEST_EXPONENT}")
             base = base ** int(self.token)
             self._advance()
         return base
@@ -108,6 +116,8 @@ class _Reader:
     def _atom(self) -> Formula:
         token = self.token
         if token.isdigit():
+            if len(token) > _MOST_DIGITS:
+                raise self._error(f"a number has at most {_MOST_DIGITS} digits")
             self._advance()
             return Formula.constant(int(token))
         if token == "(":

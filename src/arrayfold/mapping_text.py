@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import islpy as isl
 
+from arrayfold._input_file import read_input, text_of
 from arrayfold._isl import image, linear_form, maps_of
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
@@ -228,12 +229,14 @@ def _closing(part: SourceText, opening: int) -> int:
 
 def _from_json(path: Path, problem: Problem) -> list[StorageMapping]:
     """The mappings of `fold --json`."""
+    if not path.exists():
+        raise InputError(f"{path}: cannot be read: there is no such file")
     try:
-        data: Any = json.loads(path.read_text())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
+        data: Any = json.loads(text_of(path, read_input(path)))
+    except RecursionError:
+        raise InputError(f"{path}: not JSON that can be read: it is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {str(error).partition(';')[0]}") from None
     try:
         found = [_from_entry(entry, problem) for entry in cast("list[dict[str, Any]]", data["arrays"])]
     except (KeyError, TypeError, ValueError, AttributeError):

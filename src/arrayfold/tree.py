@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arrayfold._budget import Budget
+from arrayfold._input_file import read_input
 from arrayfold.engine import Done, run_all
 from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.fold import fold
@@ -40,7 +41,10 @@ def find_kernels(directory: str) -> list[str]:
 
 
 def _is_kernel(path: Path) -> bool:
-    text = path.read_bytes()
+    try:
+        text = read_input(path)
+    except InputError:
+        return False
     if path.suffix == ".c":
         return b"#pragma scop" in text
     if path.suffix == ".py":

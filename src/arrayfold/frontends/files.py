@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arrayfold._defects import reported
+from arrayfold._input_file import read_input, text_of, whole_text
+from arrayfold._nesting import LanguageName, check_nesting, too_deep
+from arrayfold._watchdog import reading
 from arrayfold.errors import InputError
 from arrayfold.frontends.problem import read_json_problem, read_problem
 from arrayfold.program import Problem
@@ -35,7 +38,7 @@ def read(
         )
     if region in names:
         return problems[names.index(region)]
-    if region.isdigit() and 1 <= int(region) <= len(problems):
+    if region.isascii() and region.isdigit() and len(region) < 10 and 1 <= int(region) <= len(problems):
         return problems[int(region) - 1]
     raise InputError(f"{file} has no region {region!r}; its regions are: {', '.join(names)}")
 
@@ -44,7 +47,28 @@ def read(
 def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | None = None) -> list[Problem]:
     """The problems in a file: one, or as many as a C file has regions or a Python file kernels."""
     path = Path(file)
-    data = _bytes_of(path)
+    data = read_input(path)
+    is_c, is_python = path.suffix == ".c", path.suffix == ".py"
+    text = data.decode("latin-1") if is_c else text_of(path, data)
+    language = "c" if is_c else "python" if is_python else "toml"
+    if is_c or is_python:
+        _check_text(path, text, language)
+    with reading(str(path)):
+        try:
+            return _read(path, data, text, arguments, context)
+        except (RecursionError, MemoryError):
+            raise too_deep(whole_text(path, text), language) from None
+
+
+def _check_text(path: Path, text: str, language: LanguageName) -> None:
+    """Raise for a program that its parser would not survive."""
+    whole = whole_text(path, text)
+    if "\0" in text:
+        raise whole.error("this is not a text file: there is a NUL byte", text.index("\0"))
+    check_nesting(whole, language)
+
+
+def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context: str | None) -> list[Problem]:
     if path.suffix == ".c":
         from arrayfold.frontends.c import read_c
 
@@ -52,43 +76,22 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | 
     if arguments:
         raise InputError(f"{path} is no C file; options after -- are for the C parser")
     if path.suffix == ".toml":
-        return [read_problem(str(path), _text_of(path, data))]
+        return [read_problem(str(path), text)]
     if path.suffix == ".json":
-        return [read_json_problem(str(path), _text_of(path, data))]
+        return [read_json_problem(str(path), text)]
     if path.name.endswith(".smo.input"):
         from arrayfold.frontends.smo import read_smo
 
-        return [read_smo(str(path), _text_of(path, data))]
+        return [read_smo(str(path), text)]
     if path.suffix in (".yaml", ".yml"):
         from arrayfold.frontends.pet import read_pet
 
-        return [read_pet(str(path), _text_of(path, data))]
+        return [read_pet(str(path), text)]
     if path.suffix == ".py":
         from arrayfold.frontends.python import read_python
 
-        return [*read_python(str(path), _text_of(path, data))]
+        return [*read_python(str(path), text)]
     raise InputError(
         f"{path}: expected a C file (.c), a Python file (.py) or a problem file (.toml)",
         hint="Also read: JSON of model (.json), files of pet (.yaml) and of SMO (.smo.input).",
     )
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a directory; expected a file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _text_of(path: Path, data: bytes) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise InputError(f"{path}: this is not a text file (UTF-8 is expected)")
-    return text

@@ -52,6 +52,9 @@ class ProblemText:
             values: Any = json.loads(text)
         except json.JSONDecodeError as error:
             raise whole.error(f"not JSON: {error.msg}", error.pos) from None
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            raise whole.error(f"not JSON that can be read: {reason}") from None
         except RecursionError:
             raise whole.error("not JSON that can be read: it is nested too deeply") from None
         if not isinstance(values, dict):

@@ -62,7 +62,7 @@ def has_kernels(text: str) -> bool:
     """Whether a text is Python with kernels in it."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return bool(kernel_functions(tree, names_of_file(tree)))
 

@@ -6,6 +6,7 @@ import re
 import tomllib
 from typing import Any
 
+from arrayfold._nesting import check_nesting, too_deep
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
 
@@ -22,10 +23,16 @@ def read_toml(file: str, text: str) -> tuple[dict[str, Any], dict[str, SourceTex
     >>> str(places["b"].place(2))
     'x.toml:2:8'
     """
+    whole = SourceText(text, file, text, range(len(text) + 1))
+    check_nesting(whole, "toml")
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _located(file, text, str(error)) from None
+    except ValueError as error:
+        raise whole.error(f"not a TOML file that can be read: {str(error).partition(';')[0]}") from None
+    except RecursionError:
+        raise too_deep(whole, "toml") from None
     return values, _locate_values(file, text)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from arrayfold._budget import Budget, as_budget
 from arrayfold._in_time import answer_in_time
+from arrayfold._input_file import read_input
 from arrayfold.analysis import Analysis
 from arrayfold.c.source import Copy
 from arrayfold.check import Checked, check
@@ -146,7 +147,7 @@ def make_page(
         except ArrayfoldError:
             break
         compared[array.name] = found
-    text = Path(file).read_bytes().decode("utf-8", "replace")
+    text = read_input(Path(file)).decode("utf-8", "replace")
     return Page(file, text, result, analysis, compared, checked, limit)
 
 
