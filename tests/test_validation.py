@@ -388,6 +388,8 @@ def test_loops_whose_iterations_are_said_to_be_independent_are(pragma: str) -> N
 
     original = text("t[i] = in[i]", "out[i] = t[i]", "")
     assert agree(original, text("t[i] = in[i]", "out[i] = t[i]"))
+    assert agree(original, text("double x, *p = &x; *p = in[i]", "out[i] = *p"))
+    assert agree(original, text("(void)&y; y = in[i]", "out[i] = y").replace("double t[N + 2]", "double y"))
     shifted = ("t[i + 1] = in[i]", "out[i] = i ? t[i] : 0")
     assert agree(text(*shifted, ""), text(*shifted))
     assert "iterations are not independent: t[1] is read here" in difference(

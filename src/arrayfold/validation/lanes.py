@@ -36,7 +36,12 @@ class Lanes:
         self._cells: dict[tuple[Object, int], _Cell] = {}
 
     def see(self, obj: Object, offset: int, place: int, spot: Spot, *, is_write: bool) -> None:
-        """Remember an access, and raise if lanes would reach it too early."""
+        """Remember an access, and raise if lanes would reach it too early.
+
+        Of a variable that is no array every lane has its own, as compilers see.
+        """
+        if not obj.shape:
+            return
         cell = self._cells.get((obj, offset))
         if cell is None:
             cell = self._cells[obj, offset] = _Cell(self.iteration)
