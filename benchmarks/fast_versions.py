@@ -18,7 +18,7 @@ from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import box_size
+from arrayfold.formula_signs import box_size
 from arrayfold.mapping import FoldMapping
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import Request

@@ -111,12 +111,15 @@ class Parallel:
         return found
 
     def racing(self) -> set[tuple[Cell, Cell]]:
-        """Pairs written by two events in no order: at one address these stores would be a data race."""
+        """Pairs written by two instances in no order: at one address these stores would be a data race."""
         writes = [event for event in self.events if event.is_write]
         return {
             (a.cells[0], b.cells[0])
             for a, b in itertools.permutations(writes, 2)
-            if a.cells != b.cells and not self.is_before(a, b) and not self.is_before(b, a)
+            if a.number != b.number
+            and a.cells != b.cells
+            and not self.is_before(a, b)
+            and not self.is_before(b, a)
         }
 
     def conflicts(self) -> set[tuple[Cell, Cell]]:

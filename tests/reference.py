@@ -41,7 +41,14 @@ class Trace:
         return frozenset(found | (self.live_out - written))
 
     def moments(self, array: str) -> list[frozenset[Cell]]:
-        """The cells of an array in memory at the start and right after each write to it."""
+        """Cells that each need an address of their own at the start and right after each write to an array.
+
+        Of cells that are written and not read any more one is enough: they may share an address.
+        """
+        return [live | set(sorted(written - live)[:1]) for live, written in self.memory(array)]
+
+    def memory(self, array: str) -> list[tuple[frozenset[Cell], frozenset[Cell]]]:
+        """The live cells of an array at the start and after each write to it, and those written then."""
         live_in = {cell for name, cell in self.all_live_in() if name == array}
         live_out = {cell for name, cell in self.live_out if name == array}
         first_write: dict[Cell, int] = dict.fromkeys(live_in, -1)
@@ -53,19 +60,25 @@ class Trace:
             for name, cell in instance.writes:
                 if name == array:
                     first_write.setdefault(cell, time)
-        found = [frozenset(live_in)]
+        nothing: frozenset[Cell] = frozenset()
+        found = [(frozenset(live_in), nothing)]
         for time, instance in enumerate(self.instances):
             written = {cell for name, cell in instance.writes if name == array}
             if written:
                 live = {
                     cell for cell, start in first_write.items() if start <= time < last_read.get(cell, -1)
                 }
-                found.append(frozenset(live | written))
+                found.append((frozenset(live), frozenset(written)))
         return found
 
     def conflicts(self, array: str) -> set[tuple[Cell, Cell]]:
-        """Both ways round, every pair of different cells that are in memory at the same moment."""
-        return {pair for moment in set(self.moments(array)) for pair in itertools.permutations(moment, 2)}
+        """Both ways round, every pair of cells one of which is live while the other is live or written."""
+        found: set[tuple[Cell, Cell]] = set()
+        for live, written in set(self.memory(array)):
+            for x, y in itertools.product(live, live | written):
+                if x != y:
+                    found |= {(x, y), (y, x)}
+        return found
 
     def most_live(self, array: str) -> int:
         """The largest number of cells in memory at one moment."""
@@ -97,8 +110,9 @@ Before = Callable[[tuple[int, bool], tuple[int, bool]], bool]
 def partial_conflicts(trace: Trace, array: str, before: Before) -> set[tuple[Cell, Cell]]:
     """Conflicts when instances are only partially ordered, straight from DIY16 Eq. 7.
 
-    `before` orders events (number of the instance, whether it is the write). x and y conflict if two
-    writes of theirs are unordered, or if some write of y may come after a write and before a read of x.
+    `before` orders events (number of the instance, whether it is the write). x and y conflict if writes of
+    different instances to them are unordered, or if some write of y may come after a write and before a read
+    of x.
     """
     writes: dict[Cell, list[int]] = {}
     reads: dict[Cell, list[int]] = {}
@@ -114,7 +128,7 @@ def partial_conflicts(trace: Trace, array: str, before: Before) -> set[tuple[Cel
     for x, y in itertools.permutations(writes, 2):
         for wx, wy in itertools.product(writes[x], writes[y]):
             after_x = not before((wy, True), (wx, True))
-            unordered = after_x and not before((wx, True), (wy, True))
+            unordered = wx != wy and after_x and not before((wx, True), (wy, True))
             needed = x in live_out or any(not before((rx, False), (wy, True)) for rx in reads.get(x, ()))
             if unordered or (after_x and needed):
                 found |= {(x, y), (y, x)}

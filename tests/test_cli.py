@@ -47,7 +47,7 @@ def test_fold_json(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture)
     assert set(data) == {"arrays"}
     assert data["arrays"]
     for array in data["arrays"]:
-        optional = {"at", "lower_bound_when"}
+        optional = {"at", "lower_bound_when", "cells_when", "optimal_when"}
         assert set(array) - optional == {
             "name",
             "method",

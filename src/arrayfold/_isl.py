@@ -220,6 +220,21 @@ def few_parameter_points(where: isl.Set, most: int) -> list[dict[str, int]]:
     return [dict(zip(names, point, strict=True)) for point in points(values)]
 
 
+def first_parameter_points(where: isl.Set, most: int) -> list[dict[str, int]]:
+    """The first parameter values in a set, those near the least value of each; none if there is no least.
+
+    >>> first_parameter_points(isl.Set("[N] -> { : N >= 3 }"), 2)
+    [{'N': 3}, {'N': 4}]
+    """
+    least = None if where.is_empty() else parameter_minima(where)
+    if not least:
+        return []
+    reach = max(1, int(most ** (1 / len(least))) - 1)
+    near = " and ".join(f"{name} <= {value + reach}" for name, value in least.items())
+    box = where.intersect(isl.Set(f"[{', '.join(least)}] -> {{ : {near} }}"))
+    return sorted(few_parameter_points(box, most), key=lambda point: tuple(point.values()))
+
+
 def large_parameters(context: isl.Set, scale: int = 10**6) -> dict[str, int]:
     """A far point of the context: the parameters that can grow are near `scale`, slightly apart.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, TypeAlias, cast
 
 import islpy as isl
 
@@ -20,29 +20,29 @@ from arrayfold._budget import Budget
 from arrayfold._in_time import isolated
 from arrayfold._isl import (
     can_count,
+    coalesced,
     few_parameter_points,
-    first_images,
     fix_parameters,
     large_parameters,
-    last_images,
+    parameter_minima,
     parameter_names,
     visit_points,
 )
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import from_qpolynomial, to_pw_aff
+from arrayfold.formula_isl import to_pw_aff
+from arrayfold.formula_signs import fixed_parameters, is_at_most, never_negative
 from arrayfold.formula_text import read_formula
-from arrayfold.mapping import FoldMapping, TableMapping
+from arrayfold.live_counts import Counts, counts_at_ends, largest_counts
 from arrayfold.reuse import conflict_graph
-
-_Counts: TypeAlias = tuple[bool, list[tuple[isl.Set, tuple[Formula, ...]]]]
 
 _MOST_OPERATIONS = 6_000_000
 _MOST_COUNTED = 2_000_000
 _OPERATIONS_TO_COUNT = 3_000_000
-_MOST_POINTS = 64
+_FIRST_VALUES = 6
 _MOST_TERMS = 12
+_AROUND = 4
 _SHARE_FOR_MOMENTS = 0.5
 _SHARE_FOR_CLIQUE = 0.5
 
@@ -61,7 +61,7 @@ class Clique:
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """The largest number of cells that are known to conflict with each other.
+    """The largest number of cells that are known to conflict with each other; 0 where there are no cells.
 
     formula  the bound where `when` holds; None if it is not known as a formula
     when     parameter values for which the formula was shown; None for all of the context
@@ -69,6 +69,9 @@ class LowerBound:
     is_attained  whether the maximum of these formulas is the bound, not only below it
     moments  { [t] -> A[x] }, to count at given parameter values
     clique   a largest set of cells that all conflict, at the parameter values of the request
+    where    { : } there are cells at all; None for all of the context
+    here     parameter values with the bound there, once it has been counted
+    remark   why a bound that was found is not used
     """
 
     formula: Formula | None
@@ -77,12 +80,19 @@ class LowerBound:
     is_attained: bool
     moments: isl.Map | None
     clique: Clique | None = None
+    where: isl.Set | None = None
+    here: tuple[Mapping[str, int], int | None] | None = None
+    remark: str = ""
 
     def at(self, params: Mapping[str, int]) -> int | None:
         """The bound at these parameter values; None if it is unknown or too large to be counted."""
+        if self.here is not None and self.here[0] == params:
+            return self.here[1]
+        here = fix_parameters(params)
+        if self.where is not None and self.where.is_disjoint(here):
+            return 0
         if self.clique is not None and self.clique.is_at(params):
             return len(self.clique.cells)
-        here = fix_parameters(params)
         found = [
             formula.at(params)
             for where, formulas in self.pieces
@@ -93,6 +103,18 @@ class LowerBound:
             return max(found, default=None)
         counted = _count_largest(self.moments.intersect_params(here))
         return max([*found, *([] if counted is None else [counted])], default=None)
+
+    def reached(self, size: Formula, context: isl.Set) -> isl.Set:
+        """{ : }: the parameter values of a context for which a size is shown not to exceed the bound.
+
+        Without cells nothing is needed, so that every size is taken for zero there.
+        """
+        shown = isl.Set.empty(context.get_space())
+        if self.where is not None:
+            shown = shown.union(context.subtract(self.where))
+        for where, formulas in self.pieces:
+            shown = shown.union(_where_at_most(where.intersect(context), size, formulas))
+        return coalesced(shown.intersect(context))
 
     def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
         """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
@@ -117,12 +139,6 @@ class LowerBound:
             return False
         return all(size.evaluate(one) == self.formula.evaluate(one) for one in where)
 
-    def is_reached(self, mapping: FoldMapping, params: Mapping[str, int]) -> bool:
-        """Whether a mapping has no more addresses than the bound; a table at its own parameter values."""
-        if isinstance(mapping, TableMapping):
-            return self.at(mapping.params) == mapping.size.at({})
-        return self.equals(mapping.size, params)
-
 
 UNKNOWN = LowerBound(None, None, (), False, None)
 
@@ -135,14 +151,21 @@ def find_lower_bound(
     params  where these fix all sizes, and moments may miss some, the largest number there of cells that
             all conflict
     """
+    if conflicts.context.is_empty():
+        nothing = (conflicts.whole_context, (Formula.constant(0),))
+        return LowerBound(Formula.constant(0), None, (nothing,), True, None, where=conflicts.context)
     budget = budget or Budget(None)
     bound = _count_moments(conflicts, budget)
-    return replace(bound, clique=_largest_clique(conflicts, params or {}, budget))
+    where = None if conflicts.whole_context.is_subset(conflicts.context) else conflicts.context
+    bound = replace(bound, clique=_largest_clique(conflicts, params or {}, budget), where=where)
+    if params is None or not set(parameter_names(conflicts.context)) <= set(params):
+        return bound
+    return replace(bound, here=(dict(params), bound.at(params)))
 
 
 def _largest_clique(conflicts: Conflicts, params: Mapping[str, int], budget: Budget) -> Clique | None:
     sizes = few_parameter_points(conflicts.context.intersect(fix_parameters(params)), 1)
-    if conflicts.moments_suffice or not sizes:
+    if conflicts.moments_suffice or conflicts.is_assumed or not sizes:
         return None
     try:
         with budget.limit("the largest set of conflicting cells", _SHARE_FOR_CLIQUE):
@@ -159,7 +182,7 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
     if not can_count():
         return LowerBound(None, None, (), False, moments)
     limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS)
-    for count in (_largest_counts, _counts_at_ends):
+    for count in (largest_counts, counts_at_ends):
         counted = isolated(partial(_counted_text, count, moments, limit), limit)
         if counted is not None:
             break
@@ -167,12 +190,12 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
         return LowerBound(None, None, (), False, moments)
     try:
         with limit.limit("the lower bound"):
-            return _symbolic(moments, conflicts.context, counted)
+            return _symbolic(moments, conflicts, counted)
     except BudgetExceeded:
         return LowerBound(None, None, (), False, moments)
 
 
-def _counted_text(count: Callable[[isl.Map], _Counts], moments: isl.Map, budget: Budget) -> str:
+def _counted_text(count: Callable[[isl.Map], tuple[bool, Counts]], moments: isl.Map, budget: Budget) -> str:
     """Counts as text, for another process."""
     with budget.limit("the lower bound"):
         is_attained, pieces = count(moments)
@@ -180,23 +203,59 @@ def _counted_text(count: Callable[[isl.Map], _Counts], moments: isl.Map, budget:
     return json.dumps([is_attained, texts])
 
 
-def _symbolic(moments: isl.Map, context: isl.Set, counted: str) -> LowerBound:
+def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBound:
     is_attained, texts = json.loads(counted)
     pieces = tuple((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
-    probe = large_parameters(context)
-    formula = _formula_at(pieces, probe)
+    formula = _best_formula(pieces, conflicts.context)
     if formula is None or len(formula.terms) > _MOST_TERMS:
         return LowerBound(None, None, pieces, is_attained, moments)
-    shown = isl.Set.empty(context.get_space())
+    context = conflicts.whole_context
+    formula = never_negative(formula, context)
+    shown = _where_at_most(context.subtract(conflicts.context), formula, (Formula.constant(0),))
     for where, formulas in pieces:
         shown = shown.union(_where_at_most(where, formula, formulas))
-    when = None if context.is_subset(shown) else shown.coalesce().gist(context)
+    when = None if context.is_subset(shown) else coalesced(shown).gist(context)
     return LowerBound(formula, when, pieces, is_attained, moments)
+
+
+def _best_formula(
+    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], context: isl.Set
+) -> Formula | None:
+    """The formula that is largest far out, at neighbouring sizes, too, where others may be larger by a rest.
+
+    It counts for large sizes, where it must have been found; of equal ones the shortest.
+    """
+    probe = large_parameters(context)
+    here = fix_parameters(probe)
+    known = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
+    if not known:
+        return None
+    most = max(formula.evaluate(probe) for formula in known)
+    around = [{**probe, name: value + step} for name, value in probe.items() for step in range(1, _AROUND)]
+    bounds = [_attained_at(pieces, params) for params in around]
+
+    def rank(formula: Formula) -> tuple[object, ...]:
+        values = [formula.evaluate(params) for params in around]
+        holds = [bound is None or value <= bound for value, bound in zip(values, bounds, strict=True)]
+        return all(holds), sum(values), -len(str(formula))
+
+    candidates = {f for _, formulas in pieces for f in formulas if f.evaluate(probe) == most}
+    return max(sorted(candidates, key=str), key=rank)
+
+
+def _attained_at(
+    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], params: Mapping[str, int]
+) -> Fraction | None:
+    here = fix_parameters(params)
+    found = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
+    return max((formula.evaluate(params) for formula in found), default=None)
 
 
 def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ...]) -> isl.Set:
     """The part of a parameter set on which a formula is shown not to exceed the maximum of others."""
-    known = _fixed_parameters(where)
+    if where.is_empty():
+        return where
+    known = fixed_parameters(where)
     formula = formula.replace_names(known)
     formulas = tuple(other.replace_names(known) for other in formulas)
     if formula in formulas:
@@ -205,68 +264,16 @@ def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ..
         value = to_pw_aff(formula)
         parts = (where.intersect(value.le_set(to_pw_aff(other))) for other in formulas)
         return reduce(isl.Set.union, parts, isl.Set.empty(where.get_space()))
+    if any(is_at_most(formula, other, where) for other in formulas):
+        return where
+    # With one parameter fixed to each of its first values what is left may be affine, or a number.
     shown = isl.Set.empty(where.get_space())
-    for params in few_parameter_points(where, _MOST_POINTS):
-        if formula.evaluate(params) <= max(other.evaluate(params) for other in formulas):
-            shown = shown.union(fix_parameters(params))
+    for name, least in (parameter_minima(where) or {}).items():
+        for value in range(least, least + _FIRST_VALUES) if name in formula.names() else ():
+            here = where.intersect(fix_parameters({name: value}))
+            if len(fixed_parameters(here)) > len(known):
+                shown = shown.union(_where_at_most(here, formula, formulas))
     return shown
-
-
-def _fixed_parameters(where: isl.Set) -> dict[str, Formula]:
-    """The parameters that are one number in all of a set, with it."""
-    values = {
-        name: where.plain_get_val_if_fixed(isl.dim_type.param, k)
-        for k, name in enumerate(parameter_names(where))
-    }
-    return {name: Formula.constant(int(str(value))) for name, value in values.items() if value.is_int()}
-
-
-def _formula_at(
-    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], params: Mapping[str, int]
-) -> Formula | None:
-    here = fix_parameters(params)
-    found = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
-    return max(found, key=lambda formula: formula.evaluate(params), default=None)
-
-
-def _largest_counts(moments: isl.Map) -> _Counts:
-    """Whether the largest count is known, and parameter sets with formulas that some moment attains.
-
-    isl's bound of the counting polynomial is taken where isl knows that it is attained.
-    """
-    bound, is_attained = _card(moments).bound(isl.fold.max)
-    return (True, list(_fold_pieces(bound))) if is_attained else _counts_at_ends(moments)
-
-
-def _counts_at_ends(moments: isl.Map) -> _Counts:
-    """The counts at the first and last moment of each piece of the counting polynomial.
-
-    They are attained, so they are lower bounds, if not always the largest.
-    """
-    found: list[tuple[isl.Set, tuple[Formula, ...]]] = []
-    for domain, _ in _card(moments).get_pieces():
-        times = isl.Map.from_range(domain)
-        for moment in (first_images(times).range(), last_images(times).range()):
-            for where, polynomial in _card_set(moments.intersect_domain(moment).range()).get_pieces():
-                found.append((where, (from_qpolynomial(polynomial),)))
-    return False, found
-
-
-def _card(relation: isl.Map) -> isl.PwQPolynomial:
-    return cast(Any, relation).card()
-
-
-def _card_set(cells: isl.Set) -> isl.PwQPolynomial:
-    return cast(Any, cells).card()
-
-
-def _fold_pieces(bound: isl.PwQPolynomialFold) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
-    found: list[tuple[isl.Set, isl.QPolynomialFold]] = []
-    bound.foreach_piece(lambda where, fold: found.append((where, fold)))
-    for where, fold in found:
-        polynomials: list[isl.QPolynomial] = []
-        fold.foreach_qpolynomial(polynomials.append)
-        yield where, tuple(from_qpolynomial(polynomial) for polynomial in polynomials)
 
 
 def _count_largest(moments: isl.Map) -> int | None:

@@ -20,6 +20,7 @@ from arrayfold.bounds import LowerBound
 from arrayfold.conflicts import Conflicts, in_residue_class
 from arrayfold.errors import ArrayfoldError
 from arrayfold.formula import Formula
+from arrayfold.formula_signs import never_negative
 from arrayfold.mapping import Mapping
 from arrayfold.methods import Request
 from arrayfold.methods.exhaustive import mapping_of_lattice
@@ -61,7 +62,8 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
     An empty result means that none is smaller, or none proved. With several parameters, only the sizes of
     the request are looked at.
     """
-    if bound.formula == best or not 1 <= conflicts.array.rank <= _MOST_RANK:
+    whole = never_negative(best, conflicts.whole_context)
+    if bound.formula in (best, whole) or not 1 <= conflicts.array.rank <= _MOST_RANK:
         return ()
     found: tuple[Case, ...] = ()
     least = parameter_minima(conflicts.context)
@@ -80,7 +82,7 @@ def _at_requested_sizes(
 ) -> list[Case]:
     """The smallest lattice at the sizes that the user named, where no case is as small there."""
     sizes = request.sizes
-    if not sizes or set(sizes) - set(request.given):
+    if not sizes or any(request.given.get(name) != value for name, value in sizes.items()):
         return []
     here = fix_parameters(sizes)
     known = [case.size for case in found if not case.when.is_disjoint(here)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Values
 from dataclasses import dataclass
+from functools import cached_property
 
 from arrayfold._budget import Budget, as_budget
 from arrayfold._in_time import answer_in_time
 from arrayfold.analysis import Analysis
-from arrayfold.bounds import UNKNOWN, LowerBound
+from arrayfold.bounds import UNKNOWN, LowerBound, find_lower_bound
 from arrayfold.choose import Candidate, choose
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
@@ -18,6 +19,7 @@ from arrayfold.formula import Formula
 from arrayfold.mapping import AnyMapping, FoldMapping, Mapping, StorageMapping, TableMapping
 from arrayfold.mapping_text import read_mappings
 from arrayfold.methods import Request
+from arrayfold.minimal import Gap, gap_of, not_above
 from arrayfold.program import Problem
 from arrayfold.verify import Counterexample, Proof, Undecided, Verdict, verify
 from arrayfold.witness import Clobber, find_clobber
@@ -40,6 +42,23 @@ class Checked:
     shrunk: Mapping | None
     params: Values[str, int]
 
+    def __post_init__(self) -> None:
+        if self.gap is not None:
+            object.__setattr__(self, "lower_bound", self.gap.bound)
+
+    @cached_property
+    def gap(self) -> Gap | None:
+        """The size beside the lower bound, if it is one and proved to suffice."""
+        if isinstance(self.mapping, AnyMapping) or not self.is_valid:
+            return None
+        bound = self.lower_bound
+        others = (self.shrunk, None if self.smaller is None else self.smaller.mapping)
+        for other in others:
+            if isinstance(other, Mapping):
+                size = self.conflicts.size_of(other.moduli)
+                bound = not_above(bound, size, self.conflicts.whole_context)
+        return gap_of(self.mapping, bound, self.conflicts, self.params)
+
     @property
     def is_valid(self) -> bool:
         """Whether the mapping is proved."""
@@ -48,14 +67,14 @@ class Checked:
     @property
     def size(self) -> Formula | None:
         """Cells of the mapping; None for relations without moduli."""
+        if isinstance(self.mapping, Mapping):
+            return self.conflicts.size_of(self.mapping.moduli)
         return None if isinstance(self.mapping, AnyMapping) else self.mapping.size
 
     @property
     def is_minimal(self) -> bool:
         """Whether the size is the lower bound."""
-        if isinstance(self.mapping, AnyMapping):
-            return False
-        return self.lower_bound.is_reached(self.mapping, self.params)
+        return self.gap is not None and self.gap.is_minimal
 
     @property
     def summary(self) -> str:
@@ -119,6 +138,9 @@ def _check_one(
         with budget.limit(f"the counterexample to {mapping}"):
             clobber = find_clobber(analysis.liveness, verdict)
     smaller, shrunk = None, None
+    if conflicts.context.is_empty():
+        bound = find_lower_bound(conflicts)
+        return Checked(conflicts, mapping, verdict, clobber, bound, None, None, params)
     if isinstance(verdict, Proof) and not isinstance(mapping, AnyMapping):
         sizes = mapping.params if isinstance(mapping, TableMapping) else params
         smaller = _smaller(conflicts, mapping, Request.of(conflicts, sizes, budget))

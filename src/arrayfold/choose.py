@@ -130,9 +130,7 @@ def choose(
 
     The first method of the table wins a tie, so an array that cannot shrink keeps the identity.
     """
-    if method != "auto" and method not in METHODS:
-        raise InputError(f"there is no method {method!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
-    if method != "auto":
+    if checked_method(method) != "auto":
         candidate = ask(method, conflicts, request)
         if candidate.is_cut:
             raise BudgetExceeded(candidate.reason)
@@ -140,6 +138,13 @@ def choose(
             raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
         return candidate
     return best_of(candidates_of_auto(conflicts, request, is_enough), conflicts, request)
+
+
+def checked_method(method: str) -> str:
+    """The method, if there is one of that name."""
+    if method != "auto" and method not in METHODS:
+        raise InputError(f"there is no method {method!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
+    return method
 
 
 def candidates_of_auto(

@@ -17,8 +17,11 @@ from arrayfold.errors import BudgetExceeded, NothingProved
 from arrayfold.fold import checked_params
 from arrayfold.fold_in_time import Progress, chosen_arrays, keep_in_time, likely_arrays, share_of_one
 from arrayfold.folded import FoldedArray
+from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.methods import METHODS, Request
+from arrayfold.minimal import Gap, gap_of
 from arrayfold.program import Problem
+from arrayfold.verify import verify
 
 _SHARE_OF_OTHERS = 0.1
 
@@ -31,6 +34,18 @@ class ComparedArray:
     candidates: tuple[Candidate, ...]
     lower_bound: LowerBound
     params: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        for candidate in self.candidates:
+            gap = self.gap(candidate)
+            if gap is not None and gap.bound.remark:
+                object.__setattr__(self, "lower_bound", gap.bound)
+
+    def gap(self, candidate: Candidate) -> Gap | None:
+        """What a method found beside the lower bound; None if it found nothing."""
+        if candidate.mapping is None:
+            return None
+        return gap_of(candidate.mapping, self.lower_bound, self.conflicts, self.params)
 
 
 def compare(
@@ -62,6 +77,9 @@ def compare(
             part = limit.part(share_of_one(len(names) - number))
             with suppress(BudgetExceeded):
                 conflicts = known.conflicts(name, part)
+                if conflicts.context.is_empty():
+                    send(_without_cells(conflicts, values))
+                    continue
                 request = Request.of(conflicts, values, part, power_of_two=power_of_two)
                 send(f"{name}: mappings")
                 send(_compared(conflicts, request, values, only_general=only_general))
@@ -113,6 +131,14 @@ def _not_compared(
     for method in ("identity", "auto"):
         candidates[method] = Candidate(method, kept.mapping, kept.proof, 0.0)
     return ComparedArray(kept.conflicts, tuple(candidates.values()), UNKNOWN, params)
+
+
+def _without_cells(conflicts: Conflicts, params: Mapping[str, int]) -> ComparedArray:
+    """All methods agree on an array of which no cell is ever used."""
+    mapping = StorageMapping(conflicts.name, conflicts.array.dimensions, (), (), ())
+    verdict = verify(conflicts, mapping)
+    candidates = [Candidate(method, mapping, verdict, 0.0) for method in (*METHODS, "auto")]
+    return ComparedArray(conflicts, tuple(candidates), find_lower_bound(conflicts), params)
 
 
 def _auto(everything: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:

@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold._isl import coalesced, coalesced_if_few, fix_parameters, nonzero
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
+from arrayfold.formula_signs import box_size, never_negative
 from arrayfold.program import Array, Program
 
 
@@ -28,6 +29,8 @@ class Conflicts:
                      that cells conflict where they meet at a moment, or all cells conflict
     program          where they come from, for methods that look at the dependences; None if only conflicts
                      are known
+    is_assumed       which cells there are is not known, and a box in which the differences occur is assumed
+    everywhere       { : }  the context of the problem; the array has cells in a part of it, `context`
     """
 
     array: Array
@@ -39,6 +42,13 @@ class Conflicts:
     notes: tuple[str, ...] = ()
     moments_suffice: bool = False
     program: Program | None = None
+    everywhere: isl.Set | None = None
+    is_assumed: bool = False
+
+    @property
+    def whole_context(self) -> isl.Set:
+        """{ : }: the context of the problem, also where the array has no cells."""
+        return self.context if self.everywhere is None else self.everywhere
 
     @property
     def name(self) -> str:
@@ -75,13 +85,27 @@ class Conflicts:
 
     @cached_property
     def box(self) -> list[tuple[Formula, Formula]]:
-        """Lower end and length of the box the array spans, dimension by dimension."""
+        """Lower end and length of the box the array spans where it has cells, dimension by dimension."""
         return extents(self.array.cells.intersect_params(self.context), self.context)
 
     @cached_property
     def original_size(self) -> Formula:
-        """Cells in that box."""
-        return Formula.product(length for _, length in self.box)
+        """Cells in the box that the array spans, for every parameter value of the problem."""
+        return box_size(self.array.cells, self.whole_context)
+
+    def original_size_at(self, params: Mapping[str, int]) -> int:
+        """Cells in that box at these parameter values."""
+        return self.original_size.at(params) if _is_in(self.array.cells.params(), params) else 0
+
+    def size_of(self, moduli: Sequence[Formula]) -> Formula:
+        """How many addresses moduli give, a formula that is never negative, also where there are no cells."""
+        if self.context.is_empty():
+            return Formula.constant(0)
+        return Formula.product(never_negative(modulus, self.whole_context) for modulus in moduli)
+
+    def size_at(self, size: Formula, params: Mapping[str, int]) -> int:
+        """A size of the array at these parameter values: nothing where it has no cells."""
+        return size.at(params) if _is_in(self.context, params) else 0
 
     def at(self, params: Mapping[str, int]) -> Conflicts:
         """The conflicts for these parameter values only."""
@@ -92,6 +116,7 @@ class Conflicts:
         return replace(
             self,
             context=self.context.intersect(here),
+            everywhere=self.whole_context.intersect(here),
             cells=self.cells.intersect_params(here),
             some_pairs=None if self.some_pairs is None else self.some_pairs.intersect_params(here),
             differences=self.differences.intersect_params(here),
@@ -137,7 +162,7 @@ def conflicts_from_pairs(
 
     some_pairs  { A[x] -> A[y] }  may contain x = y, need not be symmetric
     """
-    context = _where_needed(context, cells)
+    everywhere, context = context, _where_needed(context, cells)
     found = coalesced_if_few(some_pairs.intersect_params(context))
     deltas = coalesced(found.deltas().set_tuple_name(array.name))
     deltas = coalesced(deltas.intersect(nonzero(deltas.get_space())))
@@ -151,6 +176,7 @@ def conflicts_from_pairs(
         notes=notes,
         moments_suffice=moments_suffice,
         program=program,
+        everywhere=everywhere,
     )
 
 
@@ -159,11 +185,15 @@ def conflicts_from_differences(array: Array, context: isl.Set, differences: isl.
 
     differences  { A[d] }  symmetric, without zero
     """
-    context = _where_needed(context, array.cells)
+    everywhere, context = context, _where_needed(context, array.cells)
     apart = isl.Map.from_domain_and_range(array.cells, array.cells)
     possible = apart.deltas().set_tuple_name(array.name)
     kept = coalesced(differences.intersect(possible).intersect_params(context))
-    return Conflicts(array, context, array.cells, None, kept, None)
+    return Conflicts(array, context, array.cells, None, kept, None, everywhere=everywhere)
+
+
+def _is_in(where: isl.Set, params: Mapping[str, int]) -> bool:
+    return not where.is_disjoint(fix_parameters(params))
 
 
 def _where_needed(context: isl.Set, cells: isl.Set) -> isl.Set:

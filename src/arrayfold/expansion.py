@@ -17,7 +17,7 @@ from arrayfold._isl import coalesced, fresh_name, maps_of, sets_of
 from arrayfold.c.source import updated_inside
 from arrayfold.dataflow import certain_flows, undefined_reads
 from arrayfold.errors import MethodNotApplicable
-from arrayfold.formula_isl import box_size
+from arrayfold.formula_signs import box_size
 from arrayfold.order import order_of
 from arrayfold.program import Access, Array, Moved, Program, Statement
 
@@ -103,8 +103,8 @@ def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
     )
     by_name = {statement.name: statement for statement in program.statements}
     new_arrays = [
-        Array(name, tuple(by_name[writer].iterators), by_name[writer].domain.set_tuple_name(name))
-        for (writer, _), name in names.items()
+        Array(name, tuple(by_name[writer].iterators), _writing(by_name[writer], old).set_tuple_name(name))
+        for (writer, old), name in names.items()
     ]
     still_used = {access.array for statement in statements for access in statement.accesses}
     origins = {name: array for (_, array), name in names.items()}
@@ -210,7 +210,16 @@ def _expanded(
 def _own_write(statement: Statement, array: str, access: Access) -> Access:
     identity = isl.Map.identity(statement.domain.get_space().map_from_set())
     identity = identity.set_tuple_name(isl.dim_type.out, array)
-    return replace(access, array=array, relation=identity.intersect_domain(statement.domain))
+    return replace(access, array=array, relation=identity.intersect_domain(_writing(statement, access.array)))
+
+
+def _writing(statement: Statement, array: str) -> isl.Set:
+    """{ S[i] }: the instances of a statement that write to an array."""
+    writing = isl.Set.empty(statement.domain.get_space())
+    for access in statement.accesses:
+        if access.is_write and access.array == array:
+            writing = writing.union(access.relation.domain())
+    return coalesced(statement.domain.intersect(writing))
 
 
 def _written(program: Program, names: _Names) -> Iterable[isl.Map]:

@@ -15,7 +15,7 @@ from arrayfold._isl import fix_parameters
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
 from arrayfold.cases import Case, find_cases
-from arrayfold.choose import Candidate, ask_all, best_of, candidates_of_auto, choose
+from arrayfold.choose import Candidate, ask_all, best_of, candidates_of_auto, checked_method, choose
 from arrayfold.codegen.lowering import InnermostLoops, hindrance
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError, NothingProved
@@ -136,6 +136,8 @@ def fold_one(
     start, cuts = time.perf_counter(), len(budget.cuts)
     progress(f"{name}: conflicts")
     conflicts = analysis.conflicts(name, budget, share=_SHARE_FOR_CONFLICTS)
+    if conflicts.context.is_empty():
+        return _without_cells(conflicts, params, method, time.perf_counter() - start)
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     bound: LowerBound | None = None
     if method == "auto":
@@ -161,6 +163,19 @@ def fold_one(
         name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
     )
     return folded if folded.is_optimal else replace(folded, cut_short=budget.cut_words(cuts))
+
+
+def _without_cells(
+    conflicts: Conflicts, params: Mapping[str, int], method: str, seconds: float
+) -> FoldedArray:
+    """An array of which no cell is ever used, whatever the parameters are."""
+    checked_method(method)
+    mapping = ModularMapping(conflicts.name, conflicts.array.dimensions, (), (), ())
+    proof = verify(conflicts, mapping)
+    assert isinstance(proof, Proof)
+    bound = find_lower_bound(conflicts)
+    name = "identity" if method == "auto" else method
+    return FoldedArray(conflicts.name, name, mapping, proof, bound, conflicts, seconds, params)
 
 
 def best_for_loops(

@@ -166,7 +166,9 @@ def everything_conflicts(problem: Problem, name: str) -> Conflicts:
         entry = linear_form(space, [int(j == k) for j in range(array.rank)])
         most = to_pw_aff(length, space)
         differences = differences.intersect(entry.lt_set(most)).intersect(entry.neg().lt_set(most))
-    return Conflicts(array, context, array.cells, None, differences, None, program=program)
+    return Conflicts(
+        array, context, array.cells, None, differences, None, program=program, everywhere=problem.context
+    )
 
 
 def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:

@@ -127,10 +127,19 @@ class _Folding:
         source = self.program.source
         live_in = self.analysis.live_in_arrays()
         groups: dict[str, list[str]] = {}
-        for name in self.arrays:
+        for name in self._with_cells():
             kind = "" if source is None else source.variables[name].element.canonical.replace("const ", "")
             groups.setdefault(f"{name} live-in" if name in live_in else kind, []).append(name)
         return list(groups.values())
+
+    def _with_cells(self) -> list[str]:
+        """The arrays of which there are cells at some sizes."""
+        program = self.program
+        return [
+            name
+            for name in self.arrays
+            if not program.array(name).cells.intersect_params(program.context).is_empty()
+        ]
 
     def _in_conditions(self) -> set[str]:
         """Arrays that conditions on data look at, which are evaluated again wherever they guard something."""
@@ -159,12 +168,25 @@ class _Folding:
         after = sum((one.size for one in folded), start=Formula.constant(0))
         bound = folded[0].lower_bound if len(folded) == 1 else self._bound()
         remarks = _growth(before, after, bound, self._sizes)
-        return self._result(self.program, folded, Footprint(before, after, bound, (), remarks))
+        return self._result(self.program, folded, self._footprint(before, after, bound, remarks), folded)
 
     def _folded(self, analysis: Analysis, name: str) -> FoldedArray:
         return fold_one(analysis, name, self.params, self.method, self.budget, self.progress)
 
-    def _result(self, program: Program, folded: tuple[FoldedArray, ...], footprint: Footprint) -> FoldResult:
+    def _result(
+        self,
+        program: Program,
+        folded: tuple[FoldedArray, ...],
+        footprint: Footprint,
+        counted: Sequence[FoldedArray],
+    ) -> FoldResult:
+        """counted  the arrays of which there are cells before and after"""
+        if set(self.program.parameters) <= self.params.keys():
+            here = [one.size_here or 0 for one in counted]
+            was = sum(one.original_size_at(self.params) for one in counted)
+            if program.origins:
+                was = footprint.before.at(self.params)
+            footprint = replace(footprint, before_here=was, after_here=sum(here), params=self.params)
         return FoldResult(
             program,
             folded,
@@ -174,14 +196,20 @@ class _Folding:
             replace(footprint, params=self.params),
         )
 
+    def _footprint(
+        self, before: Formula, after: Formula, bound: LowerBound | None, remarks: tuple[str, ...] = ()
+    ) -> Footprint:
+        return Footprint(before, after, bound, (), remarks, context=self.program.context)
+
     def _bound(self) -> LowerBound | None:
         """Cells of all arrays that are live at one moment."""
-        if not self.arrays:
+        arrays = self._with_cells()
+        if not arrays:
             return None
         self.progress("all arrays: lower bound")
         with suppress(ArrayfoldError, isl.Error):
             budget = self.budget.part(_SHARE_FOR_BOUND)
-            program, embedding = merge(self.program, self.arrays)
+            program, embedding = merge(self.program, arrays)
             conflicts = Analysis.of(program, budget).conflicts(embedding.name, budget)
             return find_lower_bound(conflicts, budget, self.params)
         return None
@@ -231,7 +259,7 @@ class _Folding:
         after = sum((one.size for one in folded), start=Formula.constant(0))
         is_one = not alone and len(embeddings) == 1
         bound = folded[0].lower_bound if is_one else self._bound()
-        return self._result(program, tuple(folded), Footprint(before, after, bound)), most
+        return self._result(program, tuple(folded), self._footprint(before, after, bound), folded), most
 
     # ------------------------------------------------ whole arrays
 
@@ -242,7 +270,9 @@ class _Folding:
         taken = [array.name for array in self.program.arrays]
         for arrays in self._groups():
             # A single cell becomes a variable, which costs no memory at all.
-            group = [name for name in arrays if apart[name].size != Formula.constant(1)]
+            group = [
+                name for name in arrays if not apart[name].size.is_constant or apart[name].size.at({}) > 1
+            ]
             if len(group) < 2:
                 continue
             self.progress(f"{', '.join(group)}: places")
@@ -261,8 +291,16 @@ class _Folding:
         shared = {array for block in blocks for array in block.offsets}
         rest = (one.size for one in apart.arrays if one.name not in shared)
         after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
+        here = None
+        if apart.footprint.after_here is not None:
+            alone = (one.size_here or 0 for one in apart.arrays if one.name not in shared)
+            here = sum(block.size.at(self.params) for block in blocks) + sum(alone)
         footprint = replace(
-            apart.footprint, after=after, blocks=tuple(blocks), remarks=tuple(dict.fromkeys(remarks))
+            apart.footprint,
+            after=after,
+            after_here=here,
+            blocks=tuple(blocks),
+            remarks=tuple(dict.fromkeys(remarks)),
         )
         return replace(apart, footprint=footprint)
 
@@ -271,7 +309,7 @@ def _is_tight(result: FoldResult) -> bool:
     """Whether there are as many cells as are live at one moment, maybe but for a few sizes."""
     footprint = result.footprint
     assert footprint is not None
-    return footprint.bound is not None and footprint.bound.formula == footprint.after
+    return footprint.gap is not None and bool(footprint.gap.words)
 
 
 def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula) -> Formula:
@@ -298,8 +336,9 @@ def _growth(
 class _Box:
     """An array to be placed.
 
+    size   for all of the context, nowhere negative
     cells  at the sizes at which places are compared
-    where  { : }  it has cells at all; elsewhere its size does not matter
+    where  { : }  all of the context
     """
 
     array: str
@@ -309,7 +348,8 @@ class _Box:
 
     @staticmethod
     def of(folded: FoldedArray, sizes: Mapping[str, int]) -> _Box:
-        return _Box(folded.name, folded.size, max(1, folded.size.at(sizes)), folded.conflicts.context)
+        context = folded.conflicts.whole_context
+        return _Box(folded.name, folded.size, max(1, folded.size.at(sizes)), context)
 
 
 def _simplified(folded: FoldedArray) -> FoldedArray:

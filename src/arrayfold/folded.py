@@ -26,6 +26,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
+from arrayfold.minimal import Gap, gap_of, not_above
 from arrayfold.program import Problem, Program
 from arrayfold.verify import Proof
 
@@ -54,15 +55,36 @@ class FoldedArray:
     members: tuple[ModularMapping, ...] = ()
     cut_short: str = ""
 
+    def __post_init__(self) -> None:
+        # A bound above a size that was proved to suffice is wrong, and nobody gets to see it.
+        object.__setattr__(self, "lower_bound", self.gap.bound)
+
+    @cached_property
+    def gap(self) -> Gap:
+        """The size beside the lower bound."""
+        bound = self.lower_bound
+        for case in self.cases:
+            bound = not_above(bound, case.size, case.when)
+        return gap_of(self.mapping, bound, self.conflicts, self.params)
+
     @property
     def size(self) -> Formula:
-        """Cells after folding."""
-        return self.mapping.size
+        """Cells after folding, for every parameter value of the problem."""
+        return self.gap.size
+
+    @property
+    def size_here(self) -> int | None:
+        """Cells at the parameter values of the request, if it fixed all; 0 where the array has no cells."""
+        return self.gap.size_here
 
     @property
     def original_size(self) -> Formula:
         """Cells that the fold replaces: those of the box that the array spans."""
         return self.conflicts.original_size if self.was is None else self.was
+
+    def original_size_at(self, params: Mapping[str, int]) -> int:
+        """Cells that the fold replaces, at these parameter values."""
+        return self.conflicts.original_size_at(params) if self.was is None else self.was.at(params)
 
     @property
     def is_optimal(self) -> bool:
@@ -70,7 +92,12 @@ class FoldedArray:
 
         For all of the context, or at the parameter values of the request.
         """
-        return self.lower_bound.is_reached(self.mapping, self.params if self.is_sized else {})
+        return self.gap.is_minimal
+
+    def is_least_case(self, case: Case) -> bool:
+        """Whether no mapping is smaller than that of a case, for all parameter values of the case."""
+        where = case.when.params()
+        return bool(where.is_subset(self.lower_bound.reached(case.size, where)))
 
     @property
     def limits(self) -> str:
@@ -81,7 +108,7 @@ class FoldedArray:
     def shrinks(self) -> bool:
         """Whether there are fewer cells than before."""
         if isinstance(self.mapping, TableMapping):
-            return self.size.at({}) < self.original_size.at(self.mapping.params)
+            return self.size.at({}) < self.original_size_at(self.mapping.params)
         return self.size != self.original_size
 
     @property
@@ -92,7 +119,7 @@ class FoldedArray:
     @property
     def remark(self) -> str:
         """What the fold is worth, in words."""
-        proved = "proved minimal" if self.is_optimal else "proved"
+        proved = f"proved {self.gap.words}".strip()
         cells = "1 cell" if str(self.size) == "1" else f"{self.size} cells"
         return ", ".join(filter(None, (f"{cells} {self._instead}", proved, self.limits)))
 
@@ -108,7 +135,7 @@ class FoldedArray:
         return html_table(_TITLES, [_row(self)])
 
     def __str__(self) -> str:
-        minimal = " (minimal)" if self.is_optimal else ""
+        minimal = f" ({self.gap.words})" if self.gap.words else ""
         limits = f" {self.limits}" if self.limits else ""
         return f"{self.mapping}: {self.size} cells{minimal} {self._instead}{limits}"
 
@@ -284,13 +311,17 @@ _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")
 
 def _row(array: FoldedArray) -> list[str]:
     """A line of the table of a notebook."""
-    params: Mapping[str, int] = array.params if array.is_sized else {}
+    gap = array.gap
+    is_sized = bool(array.params) and array.is_sized
+    was = array.original_size_at(array.params) if is_sized else None
 
-    def shown(size: Formula) -> str:
-        return f"`{size}` = {size.at(params)}" if params and not size.is_constant else f"`{size}`"
+    def shown(size: Formula, value: int | None) -> str:
+        is_said = value is None or (size.is_constant and size.as_number() == value)
+        return f"`{size}`" if is_said or not is_sized else f"`{size}` = {value}"
 
+    verdict = ", ".join(filter(None, ("proved", gap.words, array.limits)))
+    replaces = shown(array.original_size, was) if array.what is None else array.what
     bound = array.lower_bound.formula
-    verdict = ", ".join(filter(None, ("proved", "minimal" * array.is_optimal, array.limits)))
-    replaces = shown(array.original_size) if array.what is None else array.what
-    lower = "unknown" if bound is None else shown(bound)
-    return [f"`{array.name}`", f"`{array.mapping}`", shown(array.size), replaces, lower, verdict]
+    lower = "unknown" if bound is None else shown(bound, gap.bound_here)
+    now = shown(array.size, gap.size_here)
+    return [f"`{array.name}`", f"`{array.mapping}`", now, replaces, lower, verdict]

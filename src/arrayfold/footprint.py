@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 
 import islpy as isl
 
@@ -12,6 +12,7 @@ from arrayfold._isl import parameter_names
 from arrayfold.bounds import LowerBound
 from arrayfold.formula import Formula
 from arrayfold.formula_signs import is_at_most
+from arrayfold.minimal import Gap
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Footprint:
     bound     the largest number of cells of all of them that are live at one moment; None if unknown
     blocks    memory that arrays share
     remarks   what is worth saying of it, such as why it is not smaller
+    before_here, after_here  both at the parameter values of the request, if it fixed all of them
+    context   { : }  of the problem
     """
 
     before: Formula
@@ -41,18 +44,32 @@ class Footprint:
     blocks: tuple[Block, ...] = ()
     remarks: tuple[str, ...] = ()
     params: Mapping[str, int] = field(default_factory=dict[str, int])
+    before_here: int | None = None
+    after_here: int | None = None
+    context: isl.Set = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.gap is not None:
+            object.__setattr__(self, "bound", self.gap.bound)
+
+    @cached_property
+    def gap(self) -> Gap | None:
+        """All cells beside the lower bound, if there is one."""
+        if self.bound is None:
+            return None
+        params = self.params if self.is_sized else None
+        return Gap.of(self.after, self.bound, self.context, params, size_here=self.after_here)
 
     @property
     def is_sized(self) -> bool:
         """Whether every parameter has a value, so that numbers can be shown."""
-        moments = None if self.bound is None else self.bound.moments
-        names = set[str]() if moments is None else set(parameter_names(moments))
-        return (self.before.names() | self.after.names() | names) <= self.params.keys()
+        names = {*parameter_names(self.context), *self.before.names(), *self.after.names()}
+        return names <= self.params.keys() and self.after_here is not None
 
     @property
     def is_least(self) -> bool:
         """Whether no memory for these values is smaller."""
-        return self.bound is not None and self.bound.equals(self.after, self.params if self.is_sized else {})
+        return self.gap is not None and self.gap.is_minimal
 
 
 def largest(sizes: Iterable[tuple[Formula, isl.Set]]) -> Formula:

@@ -28,11 +28,12 @@ def to_pw_aff(formula: Formula, cells: isl.Space | None = None) -> isl.PwAff:
     if cells is not None:
         indices = ", ".join(fresh_names("i", cells.dim(isl.dim_type.set), formula.names()))
         domain = f"{cells.get_tuple_name(isl.dim_type.set) or ''}[{indices}] -> "
-    text = f"[{', '.join(sorted(formula.names()))}] -> {{ {domain}[({_isl_text(formula)})] }}"
+    text = f"[{', '.join(sorted(formula.names()))}] -> {{ {domain}[({isl_text(formula)})] }}"
     return isl.PwAff(text)
 
 
-def _isl_text(formula: Formula) -> str:
+def isl_text(formula: Formula) -> str:
+    """An affine formula in isl's notation."""
     if not formula.is_affine:
         raise NotAffine(f"{formula} is not affine in the parameters")
     words: list[str] = []
@@ -43,11 +44,11 @@ def _isl_text(formula: Formula) -> str:
                 case str():
                     factor += f"*{atom}"
                 case Floor(argument, divisor):
-                    factor += f"*floor(({_isl_text(argument)})/{divisor})"
+                    factor += f"*floor(({isl_text(argument)})/{divisor})"
                 case Extreme(kind, arguments):
-                    factor += f"*{kind}({', '.join(map(_isl_text, arguments))})"
+                    factor += f"*{kind}({', '.join(map(isl_text, arguments))})"
                 case Remainder(argument, modulus):
-                    factor += f"*(({_isl_text(argument)}) mod {modulus})"
+                    factor += f"*(({isl_text(argument)}) mod {modulus})"
         words.append(
             f"({factor})/{coefficient.denominator}" if coefficient.denominator > 1 else f"({factor})"
         )
@@ -167,11 +168,6 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
         values = hull if hull.is_bounded() else values
     nothing = to_pw_aff(Formula.constant(0)).intersect_domain(context.params())
     return fit(values.dim_max(0).union_max(nothing).add_constant_val(isl.Val(1)), context, "max")
-
-
-def box_size(cells: isl.Set, context: isl.Set) -> Formula:
-    """Cells in the smallest box around a set, at sizes of a context."""
-    return Formula.product(length for _, length in extents(cells.intersect_params(context), context))
 
 
 def extents(cells: isl.Set, context: isl.Set) -> list[tuple[Formula, Formula]]:

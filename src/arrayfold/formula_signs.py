@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import islpy as isl
 
-from arrayfold._isl import few_parameter_points, integer, parameter_minima
+from arrayfold._isl import few_parameter_points, integer, parameter_minima, parameter_names
 from arrayfold.formula import Atom, Extreme, Floor, Formula, Remainder
-from arrayfold.formula_isl import to_pw_aff
+from arrayfold.formula_isl import extents, to_pw_aff
 
 _MOST_CASES = 256
 _MOST_RESIDUES = 4096
@@ -40,6 +40,25 @@ def is_at_least(formula: Formula, least: int, where: isl.Set) -> bool:
 def is_at_most(first: Formula, second: Formula, where: isl.Set) -> bool:
     """Whether a formula is shown to be nowhere above another one at parameter values { : }."""
     return is_at_least(second - first, 0, where)
+
+
+def never_negative(formula: Formula, where: isl.Set) -> Formula:
+    """The formula, raised to zero where it is not seen to be at least that at parameter values { : }.
+
+    >>> never_negative(Formula.name("N") - 2, isl.Set("[N] -> { : N >= 1 }"))
+    max(N - 2, 0)
+    """
+    return (
+        formula if is_at_least(formula, 0, where) else Formula.extreme("max", [formula, Formula.constant(0)])
+    )
+
+
+def box_size(cells: isl.Set, context: isl.Set) -> Formula:
+    """Cells in the smallest box around a set, at all sizes of a context; nowhere negative."""
+    mine = cells.intersect_params(context)
+    if mine.is_empty():
+        return Formula.constant(0)
+    return Formula.product(never_negative(length, context) for _, length in extents(mine, context))
 
 
 def is_whole_on(formula: Formula, where: isl.Set) -> bool:
@@ -168,6 +187,25 @@ def _cases(atom: Atom) -> Iterator[tuple[Formula, isl.Set]]:
 
 
 def _is_polynomial_never_negative(formula: Formula, where: isl.Set) -> bool:
+    """Piece by piece, with the parameters that are one number in a piece put in."""
+    for basic in where.get_basic_sets():
+        piece = isl.Set.from_basic_set(basic)
+        rest = formula.replace_names(fixed_parameters(piece))
+        if not (rest.is_affine and is_at_least(rest, 0, piece)) and not _is_never_negative_on(rest, piece):
+            return False
+    return True
+
+
+def fixed_parameters(where: isl.Set) -> dict[str, Formula]:
+    """The parameters that are one number in all of a set, with it."""
+    values = {
+        name: where.plain_get_val_if_fixed(isl.dim_type.param, k)
+        for k, name in enumerate(parameter_names(where))
+    }
+    return {name: Formula.constant(int(str(value))) for name, value in values.items() if value.is_int()}
+
+
+def _is_never_negative_on(formula: Formula, where: isl.Set) -> bool:
     points = few_parameter_points(where, _MOST_POINTS)
     if points:
         return all(formula.evaluate(point) >= 0 for point in points)

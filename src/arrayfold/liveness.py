@@ -1,7 +1,7 @@
 """Liveness: Program + order -> the conflicts of an array.
 
 A cell is live from its first write (from the start if it is live-in) to its last read (to the end if it
-is live-out). A cell that is written and never read still occupies its address at the moment of the write.
+is live-out). A write that nobody reads afterwards destroys what is at its address, and leaves nothing there.
 """
 
 from __future__ import annotations
@@ -49,6 +49,12 @@ _WRITTEN_ANEW = (
 )
 
 
+_ASSUMED = (
+    "the file does not say which cells there are, so there is no lower bound, and the size before is that of "
+    "a box in which the differences occur; array = ... says it"
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Accesses:
     """What happens to the cells of one array, in the time space of an order.
@@ -57,12 +63,14 @@ class Accesses:
     reads     { A[x] -> [t] }  every read that may happen
     live_in   { A[x] }         holds a value before the program
     live_out  { A[x] }         needed after it
+    races     { A[x] -> A[y] } different instances in no order write them; None where there is a total order
     """
 
     writes: isl.Map
     reads: isl.Map
     live_in: isl.Set
     live_out: isl.Set
+    races: isl.Map | None = None
 
     @cached_property
     def cells(self) -> isl.Set:
@@ -121,6 +129,8 @@ class Liveness:
             notes = (*notes, _WRITTEN_ANEW)
         if order.is_total:
             accesses, order = _with_short_times(accesses, order)
+        else:
+            accesses = replace(accesses, races=self._races(array, accesses, order))
         live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
         return conflicts_from_pairs(
@@ -133,6 +143,17 @@ class Liveness:
             moments_suffice=self.order.is_total,
             program=self.program,
         )
+
+    def _races(self, array: Array, accesses: Accesses, order: Order) -> isl.Map:
+        """{ A[x] -> A[y] }: cells that different instances write in no order; x = y may occur."""
+        writes = self.program.accesses(writes=True, array=array.name).intersect_params(self.program.context)
+        if writes.is_single_valued():
+            return accesses.writes.apply_range(order.unordered()).apply_range(accesses.writes.reverse())
+        times = order.write_times.intersect_domain(writes.domain())
+        apart = times.apply_range(isl.UnionMap.from_map(order.unordered())).apply_range(times.reverse())
+        apart = apart.subtract(writes.domain().identity())
+        found = writes.reverse().apply_range(apart).apply_range(writes)
+        return found.extract_map(array.cells.get_space().map_from_set())
 
     def _writes_anew(self, array: Array, accesses: Accesses, order: Order) -> bool:
         """Whether cells get, also at large sizes, a value that has nothing to do with the one before.
@@ -240,6 +261,8 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
         found = conflicts_from_pairs(array, problem.context, cells, problem.pairs[name], None)
     else:
         found = conflicts_from_differences(array, problem.context, problem.differences[name])
+    if name in problem.assumed:
+        return replace(found, notes=(*found.notes, _ASSUMED), is_assumed=True)
     everything = isl.Map.from_domain_and_range(found.cells, found.cells).intersect_params(found.context)
     distinct = everything.subtract(isl.Map.identity(everything.get_space()))
     if distinct.is_subset(found.pairs):
@@ -308,9 +331,15 @@ def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:
 def occupied(accesses: Accesses, live: isl.Map) -> isl.Map:
     """{ [t] -> A[x] }: the cells in memory right after the write event t; for a partial order, that may be.
 
+    Of cells that t writes and nobody reads any more one is taken: they conflict with the live ones, and not
+    with each other.
+
     live  { A[x] -> [t] }  as `live_after` gives it for that order
     """
-    return coalesced_if_few(live.union(accesses.writes).reverse())
+    dead = accesses.writes.subtract(live).reverse()
+    if accesses.writes.is_injective():
+        return coalesced_if_few(live.union(accesses.writes).reverse())
+    return coalesced_if_few(live.reverse().union(first_images(dead)))
 
 
 def _conflicting(together: isl.Map, some_pairs: isl.Map) -> isl.Map:
@@ -339,24 +368,22 @@ def _all_moments(accesses: Accesses, *in_memory: isl.Map) -> isl.Map:
 
 
 def _live_write(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:
-    """x is live at a write of y, or both are written and neither write surely comes first.
+    """x is live at a write of y, or instances in no order write both, or both are live-in.
 
-    DIY16 §2.1 (live × write), which for partial orders is the triangle of §3.2; every write is an event
-    of its own, and footnote 5's read of dead values is the second case.
+    DIY16 §2.1 (live × write), which for partial orders is the triangle of §3.2. The second case is one of its
+    footnote 5: no value need be lost, but two stores in no order to one address are a data race. Two cells
+    that one instance writes and nobody reads may share.
     """
-    at_a_write = live.apply_range(accesses.writes.reverse())
-    simultaneous = accesses.writes
-    if not order.is_total:
-        simultaneous = accesses.writes.apply_range(order.unordered())
-    together = simultaneous.apply_range(accesses.writes.reverse())
-    return at_a_write.union(together).union(_at_the_start(accesses))
+    del order
+    found = live.apply_range(accesses.writes.reverse()).union(_at_the_start(accesses))
+    return found if accesses.races is None else found.union(accesses.races)
 
 
 def _live_live(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:
     """x and y are in memory at the same moment (DIY16 §2.1, live × live, with dead writes kept)."""
     del order
-    in_memory = occupied(accesses, live)
-    return in_memory.reverse().apply_range(in_memory).union(_at_the_start(accesses))
+    in_memory = live.union(accesses.writes).reverse()
+    return live.apply_range(in_memory).union(_at_the_start(accesses))
 
 
 def _butterfly(accesses: Accesses, order: Order, live: isl.Map) -> isl.Map:

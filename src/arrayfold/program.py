@@ -266,6 +266,7 @@ class ConflictProblem:
 
     pairs        array -> { A[x] -> A[y] }  symmetric, where the input gave pairs
     differences  array -> { A[d] }          symmetric, where the input gave differences
+    assumed      arrays of which the input gave differences and no cells: a box of them is assumed
     """
 
     name: str
@@ -273,6 +274,7 @@ class ConflictProblem:
     arrays: tuple[Array, ...]
     pairs: Mapping[str, isl.Map]
     differences: Mapping[str, isl.Set]
+    assumed: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"<conflicts {self.name}: {_listed('array', self.arrays)}>"

@@ -10,7 +10,7 @@ import islpy as isl
 from arrayfold._isl import coalesced, fresh_name, maps_of
 from arrayfold.c.source import StatementSource
 from arrayfold.errors import InputError
-from arrayfold.formula_isl import box_size
+from arrayfold.formula_signs import box_size
 from arrayfold.program import Access, Array, Program, Statement, TileBuffer
 from arrayfold.tile_copies import CopyStatement, Move, Places, copy_statement, moves_of
 from arrayfold.tiling import Side, Tiling, ends_of, flows_of, sides_of, times_of, union_of

@@ -129,8 +129,8 @@ class Concrete:
     def conflicts(self, array: str) -> set[tuple[Cell, Cell]]:
         """Pairs x < y that meet in memory if cells live from their first write to their last read.
 
-        One is written while the other may have been written and may still be read, or both writes are in no
-        order (DIY16, Eq. 5 and footnote 5), or both are live-in.
+        One is written while the other may have been written and may still be read, or two instances in no
+        order write them (DIY16, Eq. 5 and footnote 5), or both are live-in.
         """
         if self.tilings:
             orders = [self.with_order(order) for order in self.tilings]
@@ -157,7 +157,8 @@ class Concrete:
             if not self.compatible(v, w):
                 continue
             order = self.order_for(v, w)
-            if v == w or not (order[now] >> (2 * v + 1) & 1 or order[2 * v + 1] >> now & 1):
+            is_unordered = not (order[now] >> (2 * v + 1) & 1 or order[2 * v + 1] >> now & 1)
+            if v != w and is_unordered:
                 return True
             if order[2 * v + 1] >> now & 1:
                 continue

@@ -25,15 +25,21 @@ def build_conflict_problem(parts: ProblemParts) -> ConflictProblem:
         else:
             differences.setdefault(name, isl.Set.empty(cells.get_space()))
     arrays: list[Array] = []
+    assumed: set[str] = set()
     for name, rank in ranks.items():
         cells = declared.get(name)
-        if cells is None:
-            cells = mentioned[name] if name in mentioned else _box_of(differences[name])
+        if cells is None and name in mentioned:
+            cells = mentioned[name]
+        elif cells is None:
+            cells = _box_of(differences[name])
+            assumed.add(name)
         elif name in pairs and not pairs[name].domain().is_subset(cells):
             outside = pairs[name].domain().subtract(cells).sample_point()
             raise parts.error(f"conflicts mention a cell outside the array: {outside}", "conflicts", name)
         arrays.append(Array(name, parts.dimension_names(name, rank), cells.coalesce()))
-    return ConflictProblem(parts.problem.file, parts.context, tuple(arrays), pairs, differences)
+    return ConflictProblem(
+        parts.problem.file, parts.context, tuple(arrays), pairs, differences, frozenset(assumed)
+    )
 
 
 def _pairs(parts: ProblemParts, ranks: dict[str, int]) -> tuple[dict[str, isl.Map], dict[str, isl.Set]]:
@@ -71,6 +77,11 @@ def _declared_cells(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl
             raise parts.error(message, "array", name, did_you_mean(name, known))
         parts.check_bounded("array", cells, f"the array {name}")
         declared[name] = cells
+    for name in known:
+        # isl forgets sets that are empty.
+        if name not in declared and "array" in parts.sets and parts.mentions("array", name):
+            space = isl.Set(f"{{ {name}[{', '.join(f'x{k}' for k in range(ranks[name]))}] }}").get_space()
+            declared[name] = isl.Set.empty(space).align_params(parts.context.get_space())
     return declared
 
 

@@ -104,6 +104,10 @@ class ProblemParts:
         pattern = rf"\b{re.escape(tuple_name)}\s*\[" if tuple_name else r"\{"
         return text.error(message, text.find(pattern), hint)
 
+    def mentions(self, key: str, tuple_name: str) -> bool:
+        """Whether the text of a key uses a tuple, maybe for a set that is empty."""
+        return re.search(rf"\b{re.escape(tuple_name)}\s*\[", self.problem.text(key).value) is not None
+
     def check_statement(
         self, key: str, name: str | None, found: int, domains: Mapping[str, isl.Set]
     ) -> isl.Set:

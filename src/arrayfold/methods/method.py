@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arrayfold._budget import Budget
-from arrayfold._isl import large_parameters
+from arrayfold._isl import fix_parameters, large_parameters
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
 from arrayfold.mapping import FoldMapping
@@ -42,6 +42,9 @@ class Request:
         """A request that compares at the given parameter values, and far out for parameters not given."""
         far = large_parameters(conflicts.context)
         sizes = {name: params.get(name, value) for name, value in far.items()}
+        if conflicts.context.is_disjoint(fix_parameters(sizes)):
+            # There are no cells at these, and nothing to compare.
+            sizes = far
         return Request(sizes, far, budget or Budget(None), dict(params), power_of_two, all_orders)
 
     def rank(self, size: Formula) -> tuple[object, ...]:

@@ -18,6 +18,11 @@ from arrayfold.reuse import conflict_graph
 
 def find_static(conflicts: Conflicts, request: Request) -> Sequence[TableMapping]:
     """The table with the fewest addresses; chains are numbered in the order of their smallest cells."""
+    if conflicts.is_assumed:
+        raise MethodNotApplicable(
+            f"static lists the cells of {conflicts.name}, and the file does not say which there are; "
+            f"give them with array = ..."
+        )
     params = _fixed_sizes(conflicts, request)
     graph = conflict_graph(conflicts.at(params))
     chains = sorted(sorted(graph.cells[x] for x in chain) for chain in graph.cover.chains)

@@ -107,12 +107,11 @@ def _footprint(footprint: Footprint) -> dict[str, Any]:
         ],
     }
     if footprint.is_sized and footprint.params:
-        params = footprint.params
         data["at"] = {
-            **params,
-            "size": footprint.after.at(params),
-            "original_size": footprint.before.at(params),
-            "lower_bound": None if bound is None else bound.at(params),
+            **footprint.params,
+            "size": footprint.after_here,
+            "original_size": footprint.before_here,
+            "lower_bound": None if footprint.gap is None else footprint.gap.bound_here,
         }
     return data
 
@@ -136,14 +135,18 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
         data["members"] = [{"name": one.array, **_mapping(one)} for one in array.members]
     if array.lower_bound.when is not None:
         data["lower_bound_when"] = str(array.lower_bound.when)
+    if array.lower_bound.where is not None:
+        data["cells_when"] = str(array.lower_bound.where.gist(array.gap.context))
+    if array.gap.words and not (array.gap.is_minimal_everywhere or array.gap.only_here):
+        data["optimal_when"] = str(array.gap.minimal_where.gist(array.gap.context))
     if isinstance(array.mapping, TableMapping) and array.lower_bound.clique is not None:
         data["conflicting_cells"] = [list(cell) for cell in array.lower_bound.clique.cells]
     if array.is_sized:
         data["at"] = {
             **array.params,
-            "size": array.size.at(array.params),
-            "original_size": array.original_size.at(array.params),
-            "lower_bound": array.lower_bound.at(array.params),
+            "size": array.size_here,
+            "original_size": array.original_size_at(array.params),
+            "lower_bound": array.gap.bound_here,
         }
     return data
 
@@ -158,7 +161,7 @@ def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
         "original_size": str(array.original_size),
         "lower_bound": _formula(array.lower_bound.formula),
         "proved": True,
-        "optimal": array.lower_bound.formula == case.size,
+        "optimal": array.is_least_case(case),
     }
 
 
@@ -198,14 +201,15 @@ def compare_data(arrays: list[ComparedArray]) -> dict[str, Any]:
 
 
 def _candidate(candidate: Candidate, array: ComparedArray) -> dict[str, Any]:
-    if candidate.mapping is None:
+    gap = array.gap(candidate)
+    if candidate.mapping is None or gap is None:
         return {"method": candidate.method, "proved": False, "reason": candidate.reason}
     return {
         "method": candidate.method,
         **_mapping(candidate.mapping),
-        "size": str(candidate.mapping.size),
+        "size": str(gap.size),
         "proved": candidate.is_proved,
-        "optimal": array.lower_bound.is_reached(candidate.mapping, array.params),
+        "optimal": gap.is_minimal,
         "seconds": round(candidate.seconds, 6),
         "citation": METHODS[candidate.method].citation if candidate.method in METHODS else "",
     }

@@ -8,7 +8,7 @@ from html import escape
 
 import islpy as isl
 
-from arrayfold._isl import comfortable_parameters
+from arrayfold._isl import comfortable_parameters, fix_parameters
 from arrayfold.check import Checked
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
@@ -112,12 +112,15 @@ def _verdict_words(item: Checked) -> str:
 
 
 def _fold_badge(array: FoldedArray) -> Markup:
-    return _badge("proved, minimal" if array.is_optimal else "proved", "good")
+    return _badge(", ".join(filter(None, ("proved", array.gap.words))), "good")
 
 
 def _glance(array: FoldedArray) -> Markup:
     """Cells before and after, and a bar; sizes that nobody gave are a thousand or so."""
-    params = comfortable_parameters(array.conflicts.context, array.params, _EXAMPLE_SIZE)
+    context = array.conflicts.context
+    if context.is_disjoint(fix_parameters(array.params)):
+        context = array.conflicts.whole_context
+    params = comfortable_parameters(context, array.params, _EXAMPLE_SIZE)
     if isinstance(array.mapping, TableMapping):
         params = dict(array.mapping.params)
     bound = array.lower_bound
@@ -126,14 +129,14 @@ def _glance(array: FoldedArray) -> Markup:
         shown = "" if bound.when is None else " (sizes below)"
         entries.append((f"no mapping has fewer than{shown}", bound.formula))
     parts = [element("div", element("dt", name), element("dd", _separated(size))) for name, size in entries]
-    was, now = array.original_size.at(params), array.size.at(params)
+    was, now = array.original_size_at(params), array.conflicts.size_at(array.size, params)
     where = ", ".join(f"{name} = {value:,}" for name, value in params.items())
     sentence = f"{f'At {where}: ' if where else ''}{now:,} instead of {was:,} cells"
     if now and was > now:
         sentence += (
             f", {was / now:,.1f} times fewer" if was < 100 * now else f", {was / now:,.0f} times fewer"
         )
-    least = bound.at(params) if array.is_sized else None
+    least = array.gap.bound_here
     if least is not None and bound.formula is None:
         sentence += f"; no mapping has fewer than {least:,}"
     return _join([element("dl", *parts, class_="glance"), element("p", f"{sentence}."), _bar(was, now)])
@@ -200,7 +203,7 @@ def checked_section(item: Checked, pictures: Pictures) -> Markup:
         parts.append(
             element(
                 "p",
-                bound_sentence(item.lower_bound, item.size, is_minimal=item.is_minimal, params=item.params),
+                "" if item.gap is None else bound_sentence(item.gap),
             )
         )
     else:
@@ -308,10 +311,11 @@ def _methods(compared: ComparedArray | None) -> list[Markup]:
         if one.mapping is None:
             rows.append([name, one.reason, "none", "", time])
             continue
-        is_minimal = compared.lower_bound.is_reached(one.mapping, compared.params)
+        gap = compared.gap(one)
+        assert gap is not None
         limits = one.mapping.where if isinstance(one.mapping, TableMapping) else ""
-        verdict = ", ".join(filter(None, ("proved", "minimal" if is_minimal else "", limits)))
-        rows.append([name, element("code", str(one.mapping)), str(one.mapping.size), verdict, time])
+        verdict = ", ".join(filter(None, ("proved", gap.words, limits)))
+        rows.append([name, element("code", str(one.mapping)), str(gap.size), verdict, time])
     titles = ("method", "mapping, or why there is none", "cells", "verdict", "time")
     return [element("h3", "All methods"), _table(titles, rows, tight=("cells", "time"))]
 
@@ -330,12 +334,7 @@ def _proof(proof: Proof, array: FoldedArray) -> list[Markup]:
         element("h3", "How far from the minimum"),
         element(
             "p",
-            bound_sentence(
-                array.lower_bound,
-                array.size,
-                is_minimal=array.is_optimal,
-                params=array.params if array.is_sized else {},
-            ),
+            bound_sentence(array.gap),
         ),
     ]
 

@@ -75,6 +75,8 @@ def _start(conflicts: Conflicts, mapping: StorageMapping, params: Mapping[str, i
         return sizes if _pairs_to_list(conflicts, sizes) is not None else None
     nothing: dict[str, int] = {}
     for given in (params, nothing):
+        if conflicts.context.is_disjoint(fix_parameters(given)):
+            continue
         for size in _SIZES:
             sizes = comfortable_parameters(conflicts.context, given, size)
             if _pairs_to_list(conflicts, sizes) is not None:
@@ -131,7 +133,7 @@ def _scene(
         "addresses": [list(address) for address in addresses],
         "conflicts": base64.b64encode(b"".join(rows)).decode(),
         "differences": [list(one) for one in differences if any(one)],
-        "was": conflicts.original_size.at(sizes),
+        "was": conflicts.original_size_at(sizes),
         "bound": bound.at(sizes),
         "steps": None,
         **_numbers(mapping, sizes),

@@ -32,9 +32,10 @@ def summary_line(results: Sequence[FoldResult], file: str) -> str:
         shrinking = [array for array in result.arrays if array.shrinks]
         after += total.after if total else _sum([array.size for array in shrinking])
         before += total.before if total else _sum([array.original_size for array in shrinking])
-    is_minimal = all(array.is_optimal for array in arrays) and not any(footprints)
+    said = {array.gap.words for array in arrays}
+    minimal = said.pop() if len(said) == 1 and not any(footprints) else ""
     limits = ", ".join(dict.fromkeys(filter(None, (array.limits for array in arrays))))
-    words = ["proved minimal" if is_minimal else "proved", *([limits] if limits else [])]
+    words = [f"proved {minimal}".strip(), *([limits] if limits else [])]
     cells = "1 cell" if after == Formula.constant(1) else f"{after} cells"
     return f"Fold {what}: {cells} instead of {before}{_numbers(arrays, after, before)}, {', '.join(words)}"
 

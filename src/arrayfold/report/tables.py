@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from arrayfold.bounds import LowerBound
 from arrayfold.check import Checked
 from arrayfold.compare import ComparedArray
 from arrayfold.conflicts import Conflicts
@@ -16,9 +15,12 @@ from arrayfold.folded import FoldedArray, FoldResult
 from arrayfold.footprint import Footprint
 from arrayfold.formula import Formula
 from arrayfold.mapping import TableMapping
+from arrayfold.minimal import Gap
 from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.outcome import NotRun, RunReport
+from arrayfold.parameter_words import in_words
 from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.report.words import bound_notes, shown_for
 from arrayfold.validation import Validation
 
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
@@ -76,18 +78,23 @@ def _members(result: FoldResult) -> list[str]:
 
 def _footprint_lines(footprint: Footprint) -> list[str]:
     """What all arrays need together."""
-    params = footprint.params if footprint.is_sized else None
-
-    def cells(size: Formula) -> str:
-        return _cells(size) if params is None or size.is_constant else f"{_cells(size)} = {size.at(params):,}"
-
+    gap = footprint.gap
     least = ""
-    if footprint.bound is not None:
-        least = f"; at least {_bound_text(footprint.bound, params)} are live at one moment"
-    if footprint.is_least:
-        least = ", as few as are live at one moment"
-    lines = [f"in all: {cells(footprint.after)} instead of {cells(footprint.before)}{least}"]
-    return [*lines, *(f"note: {remark}" for remark in footprint.remarks)]
+    if gap is not None and not gap.bound.remark:
+        least = f"; at least {_bound_text(gap)} are live at one moment"
+    if gap is not None and gap.words:
+        where = gap.words.removeprefix("minimal")
+        least = f", as few as are live at one moment{where}"
+    after, before = (
+        f"{_cells(size)} = {value:,}" if _is_told(size, value) else _cells(size)
+        for size, value in (
+            (footprint.after, footprint.after_here),
+            (footprint.before, footprint.before_here),
+        )
+    )
+    lines = [f"in all: {after} instead of {before}{least}"]
+    doubts = [gap.bound.remark] if gap is not None and gap.bound.remark else []
+    return [*lines, *(f"note: {remark}" for remark in (*footprint.remarks, *doubts))]
 
 
 def _fold_table(result: FoldResult) -> Table:
@@ -96,9 +103,9 @@ def _fold_table(result: FoldResult) -> Table:
         table.add_row(
             array.name,
             Text(str(array.mapping)),
-            _with_value(array.size, array),
-            _with_value(array.original_size, array) if array.what is None else f"({array.what})",
-            _bound_text(array.lower_bound, array.params if array.is_sized else None),
+            _with_value(array.size, array.size_here),
+            _with_value(array.original_size, _was_here(array)) if array.what is None else f"({array.what})",
+            _bound_text(array.gap),
             _verdict(array),
             array.method,
         )
@@ -107,16 +114,18 @@ def _fold_table(result: FoldResult) -> Table:
 
 def _verdict(array: FoldedArray) -> Text:
     limits = f", {array.limits}" if array.limits else ""
-    if array.is_optimal:
-        return Text(f"proved, minimal{limits}", style="bold green")
-    return Text(f"proved{_gap(array)}{limits}", style="green")
+    if array.gap.words:
+        return Text(f"proved, {array.gap.words}{_times(array.gap)}{limits}", style="bold green")
+    return Text(f"proved{_times(array.gap)}{limits}", style="green")
 
 
-def _gap(array: FoldedArray) -> str:
-    least = array.lower_bound.at(array.params) if array.is_sized else None
-    if not least:
-        return ""
-    return f", {array.size.at(array.params) / least:.2f} times the bound"
+def _times(gap: Gap) -> str:
+    is_told = gap.times is not None and gap.size_here != gap.bound_here
+    return f", {gap.times:.2f} times the bound" if is_told else ""
+
+
+def _was_here(array: FoldedArray) -> int | None:
+    return array.original_size_at(array.params) if array.is_sized else None
 
 
 def _notes(result: FoldResult) -> list[str]:
@@ -127,26 +136,32 @@ def _notes(result: FoldResult) -> list[str]:
         if array.cut_short:
             notes.append(f"note: {array.name}: {array.cut_short}")
         for case in array.cases:
-            minimal = ", minimal" if array.lower_bound.formula == case.size else ""
-            notes.append(f"case {case.when}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
-        if array.lower_bound.when is not None:
-            notes.append(f"note: {array.name}: the lower bound was shown for {array.lower_bound.when}")
+            minimal = ", minimal" if array.is_least_case(case) else ""
+            when = in_words(case.when, array.conflicts.whole_context)
+            notes.append(f"case {when}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
+        notes += [f"note: {array.name}: {note}" for note in bound_notes(array.gap)]
     return notes
 
 
-def _with_value(formula: Formula, array: FoldedArray) -> str:
-    if not array.is_sized or formula.is_constant:
+def _with_value(formula: Formula, value: int | None) -> str:
+    """Where there are no cells, the number is not the one of the formula and stands alone."""
+    if value is None or not _is_told(formula, value):
         return str(formula)
-    return f"{formula} = {formula.at(array.params):,}"
+    return f"{value:,}" if value == 0 else f"{formula} = {value:,}"
 
 
-def _bound_text(bound: LowerBound, params: Mapping[str, int] | None) -> str:
-    value = bound.at(params) if params is not None else None
-    if bound.formula is None:
+def _is_told(formula: Formula, value: int | None) -> bool:
+    """Whether a number says more than its formula."""
+    return value is not None and not (formula.is_constant and formula.as_number() == value)
+
+
+def _bound_text(gap: Gap) -> str:
+    formula, value = gap.bound.formula, gap.bound_here
+    if formula is None:
         return "unknown" if value is None else f"{value:,}"
-    if value is None or params is None or bound.formula.is_constant:
-        return str(bound.formula)
-    return f"{bound.formula} = {value:,}" if bound.formula.evaluate(params) == value else f"{value:,}"
+    if value is None or gap.params is None or formula.evaluate(gap.params) == value:
+        return _with_value(formula, value)
+    return f"{value:,}"
 
 
 # ---------------------------------------------------------------- compare
@@ -161,24 +176,21 @@ def compare_report(arrays: list[ComparedArray]) -> RenderableType:
 
 def _compare_table(array: ComparedArray) -> Table:
     table = _table("method", "mapping", "cells", "times the bound", "verdict", "time")
-    bound = array.lower_bound
-    sized = set(array.params) >= set(array.conflicts.original_size.names()) and bool(array.params)
-    table.title = f"{array.conflicts.name}: {array.conflicts.original_size} cells, at least " + _bound_text(
-        bound, array.params if sized else None
-    )
+    title = f"{array.conflicts.name}: {array.conflicts.original_size} cells"
+    gaps = [gap for gap in map(array.gap, array.candidates) if gap is not None and not gap.only_here]
+    table.title = f"{title}, at least {_bound_text(gaps[0])}" if gaps else title
     table.title_justify = "left"
     for candidate in array.candidates:
         seconds = f"{candidate.seconds * 1000:.1f} ms"
         if candidate.mapping is None:
             table.add_row(candidate.method, Text(candidate.reason, style="dim"), "", "", "none", seconds)
             continue
-        size = candidate.mapping.size
-        cells = f"{size} = {size.at(array.params):,}" if sized and not size.is_constant else str(size)
-        least = bound.at(array.params) if sized else None
-        ratio = f"{size.at(array.params) / least:.2f}" if least else ""
-        minimal = ", minimal" if bound.is_reached(candidate.mapping, array.params) else ""
+        gap = array.gap(candidate)
+        assert gap is not None
+        cells = _with_value(gap.size, gap.size_here)
+        ratio = "" if gap.times is None else f"{gap.times:.2f}"
         limits = candidate.mapping.where if isinstance(candidate.mapping, TableMapping) else ""
-        verdict = f"proved{minimal}{', ' * bool(limits)}{limits}"
+        verdict = ", ".join(filter(None, ("proved", gap.words, limits)))
         table.add_row(candidate.method, Text(str(candidate.mapping)), cells, ratio, verdict, seconds)
     return table
 
@@ -214,12 +226,14 @@ def _check_text(item: Checked) -> Text:
 def _size_sentence(item: Checked) -> str:
     if item.size is None:
         return "no two conflicting cells share an address."
-    if item.is_minimal:
+    if item.gap is not None and item.gap.words:
         where = f" ({item.mapping.where})" if isinstance(item.mapping, TableMapping) else ""
-        return f"{_cells(item.size)}, and no mapping has fewer{where}."
+        sizes = item.gap.words.removeprefix("minimal")
+        return f"{_cells(item.size)}, and no mapping has fewer{sizes}{where}."
     if item.lower_bound.formula is None:
         return f"{_cells(item.size)}."
-    when = "" if item.lower_bound.when is None else f" (shown for {item.lower_bound.when})"
+    words = "" if item.gap is None else shown_for(item.gap)
+    when = f" ({words})" if words else ""
     return f"{_cells(item.size)}; at least {item.lower_bound.formula} are needed{when}."
 
 

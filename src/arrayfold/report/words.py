@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arrayfold.bounds import LowerBound
 from arrayfold.check import Checked
-from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping as ModularMapping
 from arrayfold.mapping import StorageMapping, TableMapping
+from arrayfold.minimal import Gap
 from arrayfold.verify import Counterexample
 
 _FOUNDATIONS = {
@@ -63,11 +61,27 @@ def foundation(argument: str, mapping: StorageMapping) -> str:
     return _OF_TABLES if isinstance(mapping, TableMapping) else _OF_RELATIONS
 
 
-def bound_sentence(
-    bound: LowerBound, size: Formula | None, *, is_minimal: bool, params: Mapping[str, int]
-) -> str:
+def bound_notes(gap: Gap) -> list[str]:
+    """What is to be said of a lower bound besides its formula."""
+    words = shown_for(gap)
+    said = [f"the lower bound was {words}"] if words else []
+    if gap.no_cells:
+        said.insert(0, f"there are no cells for {gap.no_cells}")
+    return [*said, *([gap.bound.remark] if gap.bound.remark else [])]
+
+
+def shown_for(gap: Gap) -> str:
+    """The parameter values for which the formula of a bound holds, if these are not all with cells."""
+    bound = gap.bound
+    if bound.formula is None or bound.when is None:
+        return ""
+    words = gap.sizes_in_words(gap.context.intersect(bound.when))
+    return f"shown for {words}" if words else ""
+
+
+def bound_sentence(gap: Gap) -> str:
     """How few cells any mapping needs, and how far this one is from that."""
-    known = bound.at(params) if params else None
+    bound, known = gap.bound, gap.bound_here if gap.params else None
     if bound.formula is None and known is None:
         return "How few cells any mapping needs is not known here."
     least = str(bound.formula) if bound.formula is not None else f"{known:,}"
@@ -78,12 +92,13 @@ def bound_sentence(
     )
     if least == "1":
         sentence = "There is a cell, and it needs an address."
-    if bound.when is not None:
-        sentence += f" (Shown for {bound.when}.)"
-    if is_minimal:
-        return f"{sentence} The mapping has no more addresses than that: none can be smaller."
-    if size is not None and params and known:
-        sentence += f" The mapping has {size.at(params) / known:.2f} times as many here."
+    if words := shown_for(gap):
+        sentence += f" ({words[:1].upper()}{words[1:]}.)"
+    if gap.words:
+        where = gap.words.removeprefix("minimal")
+        return f"{sentence} The mapping has no more addresses than that{where}: none can be smaller."
+    if gap.params and gap.times is not None:
+        sentence += f" The mapping has {gap.times:.2f} times as many here."
     return sentence
 
 

@@ -17,7 +17,8 @@ import islpy as isl
 from arrayfold._isl import coalesced, fresh_name, fresh_names, maps_of
 from arrayfold.errors import MethodNotApplicable
 from arrayfold.formula import Formula
-from arrayfold.formula_isl import box_size, from_aff
+from arrayfold.formula_isl import from_aff
+from arrayfold.formula_signs import box_size
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Access, Array, Moved, Program, Statement
 

@@ -1,0 +1,214 @@
+"""A proved size beside a lower bound: no bound is above it, and for which parameter values it is minimal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import islpy as isl
+
+from arrayfold._isl import (
+    first_parameter_points,
+    fix_parameters,
+    large_parameters,
+    parameter_names,
+    smallest_parameters,
+)
+from arrayfold.bounds import LowerBound
+from arrayfold.conflicts import Conflicts
+from arrayfold.formula import Formula
+from arrayfold.formula_signs import below, is_at_most, never_negative
+from arrayfold.mapping import FoldMapping, TableMapping
+from arrayfold.parameter_words import in_words
+
+_LARGE = 10**4
+_FIRST = 64
+_EXCEEDS = (
+    "a lower bound was found that exceeds the size of a proved mapping, so it is wrong and not used; "
+    "please report it"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """A proved size and a lower bound that it does not fall below.
+
+    size        of a proved mapping, for all of the context
+    bound       as far as it is not above that size
+    context     { : }  of the problem, also where there are no cells
+    params      parameter values that the request fixed; None unless it fixed all of them
+    size_here   the size at these, and the bound, if it is known
+    only_here   the mapping is meant for these parameter values only
+    """
+
+    size: Formula
+    bound: LowerBound
+    context: isl.Set
+    params: Mapping[str, int] | None
+    size_here: int | None
+    bound_here: int | None
+    only_here: bool = False
+
+    @staticmethod
+    def of(
+        size: Formula,
+        bound: LowerBound,
+        context: isl.Set,
+        params: Mapping[str, int] | None = None,
+        *,
+        size_here: int | None = None,
+        only_here: bool = False,
+    ) -> Gap:
+        """Both, after a look at whether the bound can be true: the size is one that suffices.
+
+        size_here  the size at these parameter values, where it is known to be smaller than the formula says
+        only_here  the size is one at these parameter values, and there is none for others
+        """
+        context = context.params()
+        bound_here = None
+        if params is not None:
+            is_here = bound.where is None or not bound.where.is_disjoint(fix_parameters(params))
+            size_here = 0 if not is_here else size.at(params) if size_here is None else size_here
+            bound_here = bound.at(params)
+        is_above_here = size_here is not None and bound_here is not None and bound_here > size_here
+        if is_above_here:
+            bound = _without(bound)
+        elif not only_here:
+            bound = not_above(bound, size, context)
+        if bound.remark:
+            bound_here = 0 if size_here == 0 else None
+        return Gap(size, bound, context, params, size_here, bound_here, only_here)
+
+    @cached_property
+    def minimal_where(self) -> isl.Set:
+        """{ : }: the parameter values for which no mapping is shown to be smaller."""
+        here = isl.Set.empty(self.context.get_space())
+        if self.params is not None and self.size_here == self.bound_here:
+            here = self.context.intersect(fix_parameters(self.params))
+        if self.only_here:
+            return here
+        found = self.bound.reached(self.size, self.context).union(here)
+        cells = self.bound.where
+        is_known = cells is None or cells.is_empty() or not found.is_disjoint(cells)
+        return found if is_known else isl.Set.empty(self.context.get_space())
+
+    @property
+    def is_minimal_everywhere(self) -> bool:
+        """Whether no mapping is smaller, for all of the context."""
+        return bool(self.context.is_subset(self.minimal_where))
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether no mapping is smaller: for all of the context, or at the parameter values of the request.
+
+        The latter counts where the size is the formula of the bound, or that is not known for all sizes.
+        """
+        if self.is_minimal_everywhere:
+            return True
+        formula = self.bound.formula
+        can_be = self.only_here or formula is None or formula == self.size or self.bound.when is None
+        return self.params is not None and self.size_here == self.bound_here and can_be
+
+    @property
+    def words(self) -> str:
+        """`minimal`, with the parameter values for which it holds; nothing where that is not known.
+
+        Values are named if they are all large ones, or those of the request are among them.
+        """
+        if self.is_minimal_everywhere or (self.only_here and self.is_minimal):
+            return "minimal"
+        where = self.minimal_where
+        is_asked = self.params is not None and not where.is_disjoint(fix_parameters(self.params))
+        if where.is_empty() or not (is_asked or _holds_for_large(where, self.context)):
+            return ""
+        return f"minimal for {self.sizes_in_words(where)}"
+
+    def sizes_in_words(self, where: isl.Set) -> str:
+        """Some parameter values in words, of those for which there are cells.
+
+        Where it holds for large ones, a few small ones besides are left out, unless they were asked for.
+        """
+        cells = self.context if self.bound.where is None else self.bound.where
+        large = isl.Set.empty(where.get_space())
+        for basic in where.get_basic_sets():
+            piece = isl.Set.from_basic_set(basic)
+            if _holds_for_large(piece, self.context):
+                large = large.union(piece)
+        is_small = self.params is not None and large.is_disjoint(fix_parameters(self.params))
+        return in_words(where if large.is_empty() or is_small else large, cells)
+
+    @property
+    def no_cells(self) -> str:
+        """The parameter values for which there are no cells, in words, if the size does not say so itself."""
+        where = self.bound.where
+        if where is None or is_at_most(self.size, Formula.constant(0), self.context.subtract(where)):
+            return ""
+        return in_words(self.context.subtract(where), self.context)
+
+    @property
+    def times(self) -> float | None:
+        """How many times as large as the bound the size is, at the parameter values of the request."""
+        return self.size_here / self.bound_here if self.size_here and self.bound_here else None
+
+
+def gap_of(mapping: FoldMapping, bound: LowerBound, conflicts: Conflicts, params: Mapping[str, int]) -> Gap:
+    """A proved mapping of an array beside a bound; a table is one at its own parameter values."""
+    if bound.where is None and not conflicts.whole_context.is_subset(conflicts.context):
+        bound = replace(bound, where=conflicts.context)
+    if isinstance(mapping, TableMapping):
+        return Gap.of(mapping.size, bound, conflicts.whole_context, mapping.params, only_here=True)
+    is_sized = set(parameter_names(conflicts.context)) <= set(params)
+    size = conflicts.size_of(mapping.moduli)
+    if bound.formula is not None and bound.formula == never_negative(mapping.size, conflicts.whole_context):
+        # The same number, written as the size is.
+        bound = replace(bound, formula=size)
+    return Gap.of(size, bound, conflicts.whole_context, params if is_sized else None)
+
+
+def not_above(bound: LowerBound, size: Formula, where: isl.Set) -> LowerBound:
+    """The bound, or none where it is above a size that was proved to suffice at parameter values { : }.
+
+    It holds for every proved mapping, so that one which is not used can show that it is wrong.
+    """
+    return _without(bound) if _exceeds(bound, size, where.params()) else bound
+
+
+def _without(bound: LowerBound) -> LowerBound:
+    return LowerBound(None, None, (), False, None, where=bound.where, remark=_EXCEEDS)
+
+
+def _holds_for_large(where: isl.Set, context: isl.Set) -> bool:
+    """Whether there are values in a set that are large for each parameter which can be large."""
+    far = large_parameters(context)
+    for name in parameter_names(context):
+        least = min(far[name], _LARGE)
+        where = where.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {least} }}"))
+    return not where.is_empty()
+
+
+def _exceeds(bound: LowerBound, size: Formula, context: isl.Set) -> bool:
+    """Whether some formula of a bound is above a size where it should hold and there are cells."""
+    context = context if bound.where is None else context.intersect(bound.where)
+    return any(
+        _is_above_somewhere(formula, size, where.intersect(context))
+        for where, formulas in _claims(bound)
+        for formula in formulas
+    )
+
+
+def _claims(bound: LowerBound) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
+    yield from bound.pieces
+    if bound.formula is not None:
+        yield isl.Set("{ : }") if bound.when is None else bound.when, (bound.formula,)
+
+
+def _is_above_somewhere(formula: Formula, size: Formula, where: isl.Set) -> bool:
+    """Whether a formula is above a size: exactly if both are affine, and at sample points elsewhere."""
+    if where.is_empty() or formula == size:
+        return False
+    difference = size - formula
+    if difference.is_affine:
+        return not where.is_disjoint(below(difference, 0))
+    points = [*first_parameter_points(where, _FIRST), large_parameters(where), smallest_parameters(where)]
+    return any(difference.evaluate(point) < 0 for point in points)
