@@ -148,7 +148,8 @@ BLUR = "examples/blur-interleaved.toml"
         ("blurx[y, x] -> [y mod 3, x] : x >= 0", "valid", 0),
         ("blurx[y, x] -> [y mod 2, x] : x >= 0", "invalid", 1),
         ("blurx[y, x] -> [(2*N*y + 2*x) mod (4*N*N)]", "loose", 0),
-        ("blurx[y, x] -> [(N*y + x) mod (N*N*N - 12*N*N + 48*N)]", "undecided", 1),
+        ("blurx[y, x] -> [(N*y + x) mod (N*N*N - 12*N*N + 48*N)]", "loose", 0),
+        ("blurx[y, x] -> [(N*y + x) mod (N*N*N - 80*N*N + 1700*N)]", "undecided", 1),
     ],
 )
 def test_check(
