@@ -71,7 +71,7 @@ def deepest(text: str, language: LanguageName) -> Nesting:
     """The deepest place of a text; the first one that is too deep if there is such.
 
     >>> deepest("a = ((1));", "c")
-    Nesting(depth=2, offset=5, what='brackets', is_too_deep=False)
+    Nesting(depth=3, offset=5, what='brackets', is_too_deep=False)
     """
     known = _LANGUAGES[language]
     tokens = re.compile(
