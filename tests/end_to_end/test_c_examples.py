@@ -34,8 +34,8 @@ SIZES = {
     "heat-1d": {"A": "N", "B": "N"},
     "heat-2d": {"A": "N^2", "B": "N^2"},
     "heat-3d": {"A": "N^3", "B": "N^3"},
-    "harris": {"Ix": "1", "Iy": "1", "Ixx": "3*max(N - 2, 0)", "Ixy": "3*max(N - 2, 0)", "Iyy": "3*max(N - 2, 0)"}
-    | dict.fromkeys(("Sxx", "Sxy", "Syy"), "1"),
+    "harris": dict.fromkeys(("Ix", "Iy", "Sxx", "Sxy", "Syy"), "1")
+    | dict.fromkeys(("Ixx", "Ixy", "Iyy"), "3*max(N - 2, 0)"),
     "horner": {"value": "1"},
     "jacobi-1d": {"A": "N + 1"},
     "jacobi-1d-tiled": {"A": "N + 4"},
