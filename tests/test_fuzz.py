@@ -46,7 +46,7 @@ def failures(kind: Kind[Any], cases: range) -> set[str]:
     return {result.what for result in results(kind, cases) if result.failure}
 
 
-@pytest.mark.parametrize(("kind", "count"), [(Mappings(), 120)])
+@pytest.mark.parametrize(("kind", "count"), [(PROBLEMS, 40), (FOLDS, 30), (SHARES, 8), (Mappings(), 100)])
 def test_fixed_part(kind: Kind[Any], count: int) -> None:
     found = list(results(kind, range(count)))
     assert not {index: result.failure for index, result in enumerate(found) if result.failure}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import islpy as isl
@@ -125,6 +126,9 @@ class Comparison:
         if self._is_elsewhere(facts):
             return
         size, original = (value(self.entry[key], facts.params) for key in ("size", "original_size"))
+        if not _is_in(facts.params, self.entry.get("cells_when")):
+            # There the array has no cells, and its size is 0 whatever the formula says.
+            size = original = Fraction(0)
         bound = self.folded.lower_bound.at(facts.params)
         bounds = [one for one in (bound, self._told_bound(facts.params)) if one is not None]
         if size < 0 or original < 0 or any(one < 0 for one in bounds):
@@ -138,6 +142,8 @@ class Comparison:
         if original < len(facts.held):
             raise self._wrong(facts, "original size", f"{original} for {len(facts.held)} cells")
         is_claimed = self.entry["optimal"] and not self._is_claimed_elsewhere(facts)
+        if "optimal_when" in self.entry:
+            is_claimed |= _is_in(facts.params, self.entry["optimal_when"])
         if is_claimed and facts.allowed is not None and size != most:
             raise self._wrong(facts, "called minimal", f"{size} cells, largest clique {most}")
         sized = self.entry.get("at")
