@@ -83,7 +83,8 @@ class Folds:
             for folded, entry in zip(result, data["arrays"], strict=True):
                 comparison = Comparison(folded, entry)
                 for facts in _facts(case):
-                    comparison.compare(facts)
+                    # What was cut short may know more conflicts than there are.
+                    comparison.compare(replace(facts, allowed=None) if folded.cut_short else facts)
         except Wrong as wrong:
             return wrong.failure
         return None

@@ -77,7 +77,8 @@ class Problems:
             at_sizes = list(small_sizes(case, choose))
             for folded, entry in zip(result, data["arrays"], strict=True):
                 comparison = Comparison(folded, entry)
-                is_exact = not any("closure" in note for note in folded.conflicts.notes)
+                notes = (folded.cut_short, *folded.conflicts.notes)
+                is_exact = not any("closure" in note or "cut short" in note for note in notes)
                 for params, program in at_sizes:
                     facts = facts_of(program, folded.name, params, choose, is_exact=is_exact)
                     if facts is not None:
