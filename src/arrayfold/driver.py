@@ -28,6 +28,9 @@ CallWith = Callable[[str], Sequence[str]]
 
 def default_sizes(program: Program, params: Mapping[str, int]) -> dict[str, int]:
     """Sizes to run at: those given, others small but not tiny."""
+    if program.context.intersect(fix_parameters(params)).is_empty():
+        sizes = ", ".join(f"{name} = {value}" for name, value in params.items())
+        raise InputError(f"{sizes} contradicts the context {program.context}")
     return comfortable_parameters(program.context, params, COMFORTABLE_SIZE)
 
 
