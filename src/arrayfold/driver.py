@@ -16,6 +16,7 @@ from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, w
 from arrayfold.codegen.expressions import ExpressionPrinter
 from arrayfold.driver_support import DECLARATIONS
 from arrayfold.driver_values import fill, point_to_new_memory, put, put_elements, type_name
+from arrayfold.errors import InputError
 from arrayfold.frontends.c_data import FunctionData, function_data
 from arrayfold.program import Program
 
