@@ -52,7 +52,7 @@ def folded(path: str) -> FoldResult:
     program = program_of(path)
     if path in ORDERS:
         program = reorder(program, schedule=ORDERS[path])
-    return fold(program, budget=Budget(60), method="hyperplane" if path in TILED else "auto")
+    return fold(program, budget=Budget(600), method="hyperplane" if path in TILED else "auto")
 
 
 @pytest.mark.parametrize("path", [*FILES, *TILED])
@@ -88,9 +88,9 @@ def check_innermost_loops(code: str) -> None:
 def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
     """Each side of a tile has a store of its own: nothing wraps in a loop, and the code stays short."""
     program = in_small_tiles("harris-tiled", "8")
-    result = fold_in_tiles(program, 2, budget=Budget(120))
+    result = fold_in_tiles(program, 2, budget=Budget(600))
     sizes = [str(result[f"Ixy_{name}"].size) for name in ("tile", "border", "border1")]
-    assert sizes == ["30", "2*N - 4", "16"]
+    assert sizes == ["30", "2*max(N - 2, 0)", "16"]
     code = result.to_c()
     check_innermost_loops(code)
     assert program.source is not None
@@ -116,7 +116,7 @@ def test_no_modulo_in_loops_of_lattice_boltzmann_on_a_plane() -> None:
 def test_no_modulo_in_loops_of_lattice_boltzmann_in_space(name: str, arrays: tuple[str, ...]) -> None:
     """Some of the directions, with mappings of different kinds; the benchmark looks at all of them."""
     program = program_of(f"benchmarks/kernels/{name}.c")
-    result = fold(program, arrays=arrays, favor="speed", budget=Budget(120))
+    result = fold(program, arrays=arrays, favor="speed", budget=Budget(600))
     check_innermost_loops(result.to_c())
 
 
@@ -132,7 +132,7 @@ def test_diamond_tiles_need_two_cells_of_each_column(size: int, steps: int) -> N
 
 @cache
 def diamonds() -> FoldResult:
-    return fold(in_small_tiles("diamond-tiles", "4"), method="successive-modulo", budget=Budget(60))
+    return fold(in_small_tiles("diamond-tiles", "4"), method="successive-modulo", budget=Budget(600))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def diamonds() -> FoldResult:
     ],
 )
 def test_kernels_with_buffers_of_tiles(name: str, loops: int, sizes: dict[str, int]) -> None:
-    result = fold_in_tiles(in_small_tiles(name, "8"), loops, budget=Budget(60), method="successive-modulo")
+    result = fold_in_tiles(in_small_tiles(name, "8"), loops, budget=Budget(600), method="successive-modulo")
     code = result.to_c()
     check_innermost_loops(code)
     report = run_both(result, code.encode(), params=sizes, sanitize=True)
@@ -515,7 +515,7 @@ def test_slack_counts_in_what_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["fold", "examples/blur-interleaved.c", "--param", "N=100", "--run"]
-    for slack, cells in (("auto", 457), ("none", 201)):
+    for slack, cells in (("auto", 464), ("none", 208)):
         assert run(monkeypatch, *arguments, "--slack", slack) == 0
         assert f"arrays 80000 -> {8 * cells} bytes" in capsys.readouterr().out
 

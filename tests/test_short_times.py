@@ -66,7 +66,8 @@ def test_conflicts_are_those_of_the_whole_times(program: Program) -> None:
     found = analysis.conflicts("a")
     expected = _full(analysis.liveness).intersect_params(found.context)
     assert found.some_pairs is not None
-    assert found.some_pairs.is_equal(expected)
+    same = isl.Map.identity(expected.get_space())
+    assert found.some_pairs.subtract(same).is_equal(expected.subtract(same))
 
 
 def test_places_go_and_pieces_join(program: Program) -> None:

@@ -16,7 +16,7 @@ import islpy as isl
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 
 DEFAULT_SECONDS = 60.0
-_OPERATIONS_PER_SECOND = 250_000
+_OPERATIONS_PER_SECOND = 500_000
 STEP = 25
 _READING = 32
 _SECONDS_TO_GIVE_UP = 0.5

@@ -88,11 +88,11 @@ def all_in_time(
 
     try:
         ending = in_time(lambda send: send(fold_all(send)), budget, receive=receive, known=problem)
+        if results:
+            return results[0]
         failure = budget.exceeded("the fold", ending)
     except BudgetExceeded as error:
         failure = error
-    if results:
-        return results[0]
     if isinstance(problem, Program) and problem.origins:
         raise failure
     return kept_result(problem, params, arrays, str(failure))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
+import islpy as isl
 import pytest
 
 from arrayfold import fold, read_all, reorder
@@ -132,7 +134,8 @@ def test_generated_loops(path: Path, style: Style, tmp_path: Path) -> None:
 def test_what_is_written_can_be_read_and_says_the_same(name: str, tmp_path: Path) -> None:
     """Reading the folded file again gives the same statements in the same order.
 
-    Where the modulus is a parameter the folded subscripts are not affine; those files are not in the list.
+    The sizes of arrays are variables there, which the reader takes for parameters. Where the modulus is a
+    parameter the folded subscripts are not affine; those files are not in the list.
     """
     results = folded(Path(f"examples/{name}.c"))
     again = tmp_path / f"{name}.c"
@@ -140,10 +143,25 @@ def test_what_is_written_can_be_read_and_says_the_same(name: str, tmp_path: Path
     for result, problem in zip(results, read_all(again), strict=True):
         assert isinstance(problem, Program)
         assert isinstance(result.problem, Program)
-        assert problem.domain().is_equal(result.problem.domain())
+        context = result.problem.context
+        domain = without_sizes(problem.domain()).intersect_params(context)
+        assert domain.is_equal(result.problem.domain().intersect_params(context))
         assert problem.schedule is not None
         assert result.problem.schedule is not None
-        assert problem.schedule.is_equal(result.problem.schedule)
+        schedule = without_sizes(problem.schedule).intersect_params(context)
+        assert schedule.is_equal(result.problem.schedule.intersect_params(context))
+
+
+_Relation = TypeVar("_Relation", isl.UnionSet, isl.UnionMap)
+
+
+def without_sizes(relation: _Relation) -> _Relation:
+    """At some values of the parameters that are named after the sizes of arrays."""
+    space = relation.get_space()
+    for position in reversed(range(space.dim(isl.dim_type.param))):
+        if "_size" in (space.get_dim_name(isl.dim_type.param, position) or ""):
+            relation = relation.project_out(isl.dim_type.param, position, 1)
+    return relation
 
 
 @pytest.mark.parametrize("name", ["blur", "three-mm", "nothing-folds"])

@@ -288,14 +288,11 @@ def test_new_loops_declare_variables_of_threads_inside(
     assert_same_bits_without_races(OWN.encode(), code, result.problem, sanitizer, tmp_path)
 
 
-def test_in_another_order_threads_may_share_what_the_text_declares_for_each(tmp_path: Path) -> None:
-    """Inner loops run in parallel here, and all of their threads read one value."""
-    text = """\
+ROW_BY_ROW = """\
 void scaled(int N, const double in[restrict N][N], double out[restrict N][N])
 {
     double tmp[N][N];
 #pragma scop
-#pragma omp parallel for
     for (int i = 0; i < N; i++) {
         double first = in[i][0];
         for (int j = 0; j < N; j++)
@@ -306,17 +303,24 @@ void scaled(int N, const double in[restrict N][N], double out[restrict N][N])
 #pragma endscop
 }
 """
+
+
+@pytest.mark.parametrize(
+    ("target", "parallel_rows"), [("out[i][j]", True), ("out[0][j]", False)], ids=["rows", "columns"]
+)
+def test_in_another_order_threads_share_a_variable_of_the_body_or_have_their_own(
+    target: str, parallel_rows: bool, tmp_path: Path
+) -> None:
+    """Where rows are parallel each has a value of its own; threads inside a row all read its one value."""
     file = tmp_path / "kernel.c"
-    file.write_text(text)
+    file.write_text(ROW_BY_ROW.replace("out[i][j] =", f"{target} ="))
     (problem,) = read_all(file)
     rows = "S_0[i] -> [i, 0, 0]; S_1[i, j] -> [i, 1, j]; S_2[i, j] -> [i, 2, j]"
     ordered = reorder(problem, schedule=rows, parallel=True)
-    with pytest.raises(InputError, match="set first, so they must stay"):
-        fold_in_tiles(ordered, 1, arrays=["tmp"]).to_c()
-    code = fold(ordered).to_c(loops="generate")
-    before, after = code.split("#pragma omp parallel for", 1)
-    assert "double first;" in before
-    assert "double first;" not in after
+    for result in (fold_in_tiles(ordered, 1, arrays=["tmp"]), fold(ordered)):
+        before, after = result.to_c(loops="generate").split("#pragma omp parallel for", 1)
+        assert ("double first;" in after) == parallel_rows
+        assert ("double first;" in before) != parallel_rows
 
 
 def test_a_variable_of_all_threads_is_refused(tmp_path: Path) -> None:

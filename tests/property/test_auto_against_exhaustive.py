@@ -28,7 +28,7 @@ from random_programs import RandomProgram, has_writes, programs
 Record = Callable[[str, object], None]
 
 SIZE = 4
-SECONDS = 10
+SECONDS = 60
 MOST_WORK = 1_000_000
 
 
