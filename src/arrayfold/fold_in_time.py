@@ -28,7 +28,7 @@ from arrayfold.verify import Proof, verify
 
 Progress = Callable[[str], None]
 _SECONDS_TO_KEEP = 0.4
-_OPERATIONS_TO_KEEP = 250_000
+_OPERATIONS_TO_KEEP = 1_000_000
 
 
 def fold_in_time(

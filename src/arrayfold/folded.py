@@ -299,9 +299,16 @@ class FoldResult:
     def __repr__(self) -> str:
         return f"<fold of {self.problem.name}: {'; '.join(str(self).splitlines())}>"
 
+    @property
+    def why_nothing(self) -> str:
+        """Why it has no array, as a sentence."""
+        if self.cut_short:
+            return "No array could be folded; the reasons are below."
+        return "There is no temporary array to fold; name one with --temporary."
+
     def _repr_html_(self) -> str:
         kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]
-        nothing = [] if self.arrays else ["There is no temporary array to fold."]
+        nothing = [] if self.arrays else [self.why_nothing]
         assumed = [f"Assumed: {one}" for one in self.assumptions]
         return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept, *assumed])
 

@@ -130,10 +130,11 @@ class Gap:
         Where it holds for large ones, a few small ones besides are left out, unless they were asked for.
         """
         cells = self.context if self.bound.where is None else self.bound.where
+        where = where.intersect(cells)
         large = isl.Set.empty(where.get_space())
         for basic in where.get_basic_sets():
             piece = isl.Set.from_basic_set(basic)
-            if _holds_for_large(piece, self.context):
+            if _holds_for_large(piece, cells):
                 large = large.union(piece)
         is_small = self.params is not None and large.is_disjoint(fix_parameters(self.params))
         return in_words(where if large.is_empty() or is_small else large, cells)

@@ -100,7 +100,7 @@ def summary_section(result: FoldResult, checked: Sequence[Checked]) -> Markup:
         for array in result.arrays
     ]
     if not lines:
-        return element("p", "There is no temporary array to fold; name one with --temporary.")
+        return element("p", result.why_nothing)
     assumed = [element("p", f"Assumed: {one}.", class_="soft") for one in result.assumptions]
     return _join([element("ul", *lines), *assumed])
 

@@ -55,7 +55,7 @@ def _fold_parts(result: FoldResult) -> list[RenderableType]:
     if result.arrays:
         parts.append(_fold_table(result))
     else:
-        parts.append(Text("There is no temporary array to fold; name one with --temporary."))
+        parts.append(Text(result.why_nothing))
     parts += [Text(line) for line in _members(result)]
     if result.footprint is not None and len(result.arrays) > 0:
         parts += [Text(line, style="bold") for line in _footprint_lines(result.footprint)]
