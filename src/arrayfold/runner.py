@@ -259,7 +259,8 @@ def _bytes(
     kept = () if region is None else region.unfolded
     blocks = () if result.footprint is None else result.footprint.blocks
     placed = set(itertools.chain.from_iterable(block.offsets for block in blocks))
-    after = sum(width[next(iter(block.offsets))] * max(0, block.size.at(sizes)) for block in blocks)
+    # A block has a cell also where its arrays have none; see `Storage`.
+    after = sum(width[next(iter(block.offsets))] * max(1, block.size.at(sizes)) for block in blocks)
     for array in result:
         if array.name not in placed:
             size = array.original_size if array.name in kept else array.size

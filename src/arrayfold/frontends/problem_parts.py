@@ -113,7 +113,10 @@ class ProblemParts:
     ) -> isl.Set:
         """The domain of a statement that a key mentions with so many iterators."""
         if name is None or name not in domains:
-            message = f"statement {name or '(unnamed)'} in {key} does not occur in the domain"
+            what = f"statement {name or '(unnamed)'} in {key}"
+            if name is not None and self.mentions("domain", name):
+                raise self.error(f"{what} has no instances: its domain is empty", key, name)
+            message = f"{what} does not occur in the domain"
             raise self.error(message, key, name, did_you_mean(name or "", domains))
         expected = domains[name].dim(isl.dim_type.set)
         if found != expected:
