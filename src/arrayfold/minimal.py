@@ -129,7 +129,9 @@ class Gap:
 
         Where it holds for large ones, a few small ones besides are left out, unless they were asked for.
         """
-        cells = self.context if self.bound.where is None else self.bound.where
+        cells = self.bound.where
+        if cells is None or cells.is_empty():
+            cells = self.context
         where = where.intersect(cells)
         large = isl.Set.empty(where.get_space())
         for basic in where.get_basic_sets():

@@ -132,6 +132,8 @@ def _without_bound(case: ProgramCase, problem: af.Program | af.ConflictProblem, 
     for name in analysis.foldable():
         with budget.limit("the conflicts"):
             conflicts = analysis.liveness.conflicts(name, with_moments=False)
+        if conflicts.context.is_empty():
+            continue
         request = Request.of(conflicts, case.sizes, budget, power_of_two=case.power_of_two)
         try:
             best = choose(case.method, conflicts, request)
