@@ -363,7 +363,7 @@ def last_images(relation: isl.Map) -> isl.Map:
         return relation.subtract(relation.apply_range(isl.Map.lex_gt(relation.get_space().range())))
 
 
-_Joinable = TypeVar("_Joinable", isl.Set, isl.Map, isl.UnionSet, isl.UnionMap)
+_Joinable = TypeVar("_Joinable", isl.Set, isl.Map, isl.UnionSet, isl.UnionMap, isl.PwAff, isl.PwMultiAff)
 
 
 def coalesced(item: _Joinable) -> _Joinable:

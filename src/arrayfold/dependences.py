@@ -8,7 +8,15 @@ from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, integer, maps_of, sets_of, smallest_parameters, smallest_point
+from arrayfold._isl import (
+    coalesced,
+    fix_parameters,
+    integer,
+    maps_of,
+    sets_of,
+    smallest_parameters,
+    smallest_point,
+)
 from arrayfold.order import Order, order_of, sweep
 from arrayfold.private_values import same_owner
 from arrayfold.program import Program
@@ -90,7 +98,7 @@ def union_of(program: Program, dependences: Sequence[Dependence]) -> isl.UnionMa
     total = isl.UnionMap.empty(program.context.get_space())
     for dependence in dependences:
         total = total.union(dependence.relation)
-    return total.coalesce()
+    return coalesced(total)
 
 
 def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Dependence:
@@ -106,7 +114,7 @@ def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Depen
         pairs = pairs.subtract(program.domain().identity())
     if array in program.private:
         pairs = same_owner(pairs, program.private[array])
-    return Dependence(kind, array, pairs.coalesce())
+    return Dependence(kind, array, coalesced(pairs))
 
 
 def _across(

@@ -200,7 +200,7 @@ def _expanded(
             if flow.array == access.array:
                 rest = rest.subtract(flow.old)
         if not rest.intersect_params(context).is_empty():
-            new.append(replace(access, relation=rest.coalesce()))
+            new.append(replace(access, relation=coalesced(rest)))
     for flow in flows:
         array = str(flow.new.get_tuple_name(isl.dim_type.out))
         new.append(Access(array, flow.new, is_write=False, is_must=False))
@@ -283,4 +283,4 @@ def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl
                 new = instances.set_tuple_name(names[statement, array])
                 live_out = live_out.union(isl.UnionSet.from_set(new))
         live_out = live_out.union(cells)
-    return live_out.coalesce()
+    return coalesced(live_out)

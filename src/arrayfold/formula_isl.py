@@ -7,7 +7,7 @@ from typing import Literal
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names, large_parameters
+from arrayfold._isl import coalesced, fresh_names, large_parameters
 from arrayfold.errors import NotAffine
 from arrayfold.formula import Extreme, Floor, Formula, Remainder
 
@@ -111,7 +111,7 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     >>> fit(isl.PwAff("[N, M] -> { [(N)] : N >= M; [(M)] : N < M }"), isl.Set("{ : }"), "max")
     max(M, N)
     """
-    values = values.intersect_domain(context.params()).coalesce()
+    values = coalesced(values.intersect_domain(context.params()))
     domain = values.domain()
     pieces = _whole_pieces(values, side)
     if not pieces:
@@ -159,7 +159,7 @@ def exceeding(values: isl.Set, context: isl.Set) -> Formula:
     >>> exceeding(isl.Set("[N] -> { [v] : -N < v < N }"), isl.Set("[N] -> { : N >= 1 }"))
     N
     """
-    values = values.intersect_params(context).coalesce()
+    values = coalesced(values.intersect_params(context))
     if values.is_empty():
         return Formula.constant(1)
     counts = [basic.dim(isl.dim_type.div) for basic in values.get_basic_sets()]

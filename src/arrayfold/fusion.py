@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from arrayfold._isl import maps_of, sets_of
+from arrayfold._isl import coalesced, maps_of, sets_of
 from arrayfold.program import Program
 
 _FUSING = {"whole_component": 1, "maximize_band_depth": 1, "serialize_sccs": 0, "outer_coincidence": 0}
@@ -80,7 +80,7 @@ def _by_dimension(program: Program, dependences: isl.UnionMap) -> isl.UnionMap:
     for d in range(depth):
         differs = isl.UnionMap.from_map(equal.order_lt(isl.dim_type.in_, d, isl.dim_type.out, d))
         carried = times.apply_range(differs).apply_range(times.reverse())
-        pieces = pieces.union(dependences.intersect(carried).coalesce())
+        pieces = pieces.union(coalesced(dependences.intersect(carried)))
         equal = equal.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
     return pieces.union(dependences.subtract(pieces))
 
@@ -144,7 +144,7 @@ def _flatten(paths: Sequence[_Path]) -> isl.UnionMap:
             times = times.flat_range_product(column)
         total = times if total is None else total.union(times)
     assert total is not None
-    return total.coalesce()
+    return coalesced(total)
 
 
 def _ranks(paths: Sequence[_Path], level: int) -> list[int]:

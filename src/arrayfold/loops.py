@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import maps_by_domain, maps_of
+from arrayfold._isl import coalesced, maps_by_domain, maps_of
 from arrayfold.program import Parallelism, Program
 
 
@@ -53,7 +53,7 @@ def with_parallel_loops(program: Program, dependences: isl.UnionMap) -> Program:
     schedule = isl.UnionMap.empty(program.context.get_space())
     for part in times.values():
         schedule = schedule.union(isl.UnionMap.from_map(part))
-    return replace(program, schedule=schedule.coalesce(), parallel=parallel)
+    return replace(program, schedule=coalesced(schedule), parallel=parallel)
 
 
 def statement_by_statement(times: isl.UnionMap) -> Iterator[isl.UnionMap]:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import islpy as isl
 
-from arrayfold._isl import parameter_names
+from arrayfold._isl import coalesced, parameter_names
 from arrayfold.assumptions import Assumption, without_implied
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Variable
@@ -210,7 +210,7 @@ class Program:
         """The same program with more known of the parameters, which may make assumptions needless."""
         return replace(
             self,
-            context=self.context.intersect(context).coalesce(),
+            context=coalesced(self.context.intersect(context)),
             assumptions=without_implied(self.assumptions, context),
         )
 
@@ -290,7 +290,7 @@ class ConflictProblem:
 
     def narrowed(self, context: isl.Set) -> ConflictProblem:
         """The same problem with more known of the parameters."""
-        return replace(self, context=self.context.intersect(context).coalesce())
+        return replace(self, context=coalesced(self.context.intersect(context)))
 
     def is_equal(self, other: ConflictProblem) -> bool:
         """Whether both describe the same conflicts, in the sense of isl."""

@@ -11,7 +11,7 @@ import islpy as isl
 from arrayfold._budget import Budget, as_budget
 from arrayfold._defects import reported
 from arrayfold._in_time import answer_in_time
-from arrayfold._isl import maps_of
+from arrayfold._isl import coalesced, maps_of
 from arrayfold._text import SourceText
 from arrayfold.dataflow import find_dataflow
 from arrayfold.dependences import Dependence, find_violation, memory_dependences, union_of
@@ -190,7 +190,7 @@ def _tiled(program: Program, sizes: Sequence[int]) -> Program:
     tiles = [names[d] if size == 1 else f"floor({names[d]}/{size})" for d, size in size_of.items()]
     inside = [names[d] for d in range(loops[0], depth) if size_of.get(d) != 1]
     cut = isl.UnionMap(f"{{ [{', '.join(names)}] -> [{', '.join([*outside, *tiles, *inside])}] }}")
-    return replace(program, schedule=times.apply_range(cut).coalesce())
+    return replace(program, schedule=coalesced(times.apply_range(cut)))
 
 
 def _parallel(program: Program, may_regroup: bool) -> Program:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from arrayfold._isl import maps_of, parameter_names, tuple_name
+from arrayfold._isl import coalesced, maps_of, parameter_names, tuple_name
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
@@ -47,7 +47,7 @@ def read_schedule(program: Program, source: SourceText) -> isl.UnionMap:
             message = f"times differ in length: {depths[name]} for {name}, {depths[longest]} for {longest}"
             raise _error_at(source, name, message, "Pad the shorter ones with zeros.")
         schedule = schedule.union(isl.UnionMap.from_map(times[name]))
-    return schedule.coalesce()
+    return coalesced(schedule)
 
 
 def _times_by_statement(

@@ -20,6 +20,7 @@ import islpy as isl
 
 from arrayfold._defects import reported
 from arrayfold._isl import (
+    coalesced,
     fix_parameters,
     integer,
     linear_form,
@@ -204,7 +205,7 @@ def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set
         for piece, form in pieces:
             remainder = form.mod_val(integer(int(modulus.as_number())))
             kept = kept.union(piece.intersect(remainder.zero_set()))
-        return kept.coalesce(), None
+        return coalesced(kept), None
     step = to_pw_aff(modulus, differences.get_space())
     wraps = 0
     while any(not _reaches(piece, form, step, wraps + 1).is_empty() for piece, form in pieces):
@@ -214,7 +215,7 @@ def _cut_by_row(differences: isl.Set, mapping: Mapping, k: int) -> tuple[isl.Set
     for piece, form in pieces:
         for multiple in range(-wraps, wraps + 1):
             kept = kept.union(piece.intersect(form.eq_set(step.scale_val(integer(multiple)))))
-    return kept.coalesce(), wraps
+    return coalesced(kept), wraps
 
 
 def _reaches(piece: isl.Set, form: isl.PwAff, step: isl.PwAff, times: int) -> isl.Set:

@@ -133,7 +133,7 @@ def _pieces(places: isl.Map, names: Sequence[str]) -> list[_Piece]:
         found.append(_Piece(where.params(), array, formulas))
 
     if not cells.is_empty():
-        isl.PwMultiAff.from_set(cells).coalesce().foreach_piece(keep)
+        coalesced(isl.PwMultiAff.from_set(cells)).foreach_piece(keep)
     return found
 
 

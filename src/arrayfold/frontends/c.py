@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names
+from arrayfold._isl import coalesced, fresh_names
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
 from arrayfold.c.tree import Declare, Expression, For, Reference, Span, Variable, walk
 from arrayfold.errors import InputError, Place
@@ -199,8 +199,8 @@ class _RegionReader:
         legal = self.context.legal
         if not context.is_subset(legal):
             # At other sizes the program may do anything, also nothing.
-            found = [replace(item, may=item.may.intersect_params(legal).coalesce()) for item in found]
-            maps = [[one.intersect_params(legal).coalesce() for one in relations] for relations in maps]
+            found = [replace(item, may=coalesced(item.may.intersect_params(legal))) for item in found]
+            maps = [[coalesced(one.intersect_params(legal)) for one in relations] for relations in maps]
         statements = tuple(
             self._statement(item, relations, context) for item, relations in zip(found, maps, strict=True)
         )
@@ -319,7 +319,7 @@ class _RegionReader:
                 value = self._affine.subscript(subscript, effect.scope)
                 relation = relation.flat_range_product(isl.Map.from_pw_aff(value))
         relation = relation.set_tuple_name(isl.dim_type.in_, name)
-        return relation.set_tuple_name(isl.dim_type.out, array).coalesce()
+        return coalesced(relation.set_tuple_name(isl.dim_type.out, array))
 
     def _statement(self, item: Found, relations: Sequence[isl.Map], context: isl.Set) -> Statement:
         accesses: list[Access] = []
@@ -331,7 +331,7 @@ class _RegionReader:
                 sure = sure.subtract(sure)
             parts = ((relation.intersect_domain(sure), True), (relation.subtract_domain(sure), False))
             for part, is_must in parts:
-                aligned = part.align_params(context.get_space()).coalesce()
+                aligned = coalesced(part.align_params(context.get_space()))
                 for k, name in enumerate(_loop_names(item, self._affine.parameters)):
                     aligned = aligned.set_dim_name(isl.dim_type.in_, k, name)
                 if not aligned.is_empty():
@@ -359,7 +359,7 @@ class _RegionReader:
             for access in statement.accesses:
                 if access.array == name:
                     touched = touched.union(access.relation.range())
-        cells = touched.align_params(context.get_space()).intersect_params(context).coalesce()
+        cells = coalesced(touched.align_params(context.get_space()).intersect_params(context))
         return Array(name, self._dimension_names(array, found), cells)
 
     def _dimension_names(self, array: Variable, found: Sequence[Found]) -> tuple[str, ...]:
@@ -445,7 +445,7 @@ def _optional(statements: Iterable[Statement], source: CSource, context: isl.Set
     total = isl.UnionSet.empty(context.get_space())
     for domain in guarded:
         total = total.union(isl.UnionSet.from_set(domain))
-    return total.intersect_params(context).coalesce() if guarded else None
+    return coalesced(total.intersect_params(context)) if guarded else None
 
 
 def _loop_names(item: Found, taken: Collection[str]) -> list[str]:

@@ -8,7 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names
+from arrayfold._isl import coalesced, fresh_names
 from arrayfold._pieces import in_one_piece
 from arrayfold.c.source import CText
 from arrayfold.c.tree import (
@@ -348,7 +348,7 @@ class AffineReader:
         try:
             holds = self._comparison(condition, scope)
             if len(self.wraps) > count:
-                holds = holds.gist(self.within_types(scope)).coalesce()
+                holds = coalesced(holds.gist(self.within_types(scope)))
         except NotAffine:
             self.parameters = parameters
             del self.wraps[count:]
@@ -368,7 +368,7 @@ class AffineReader:
         if isinstance(condition, Binary) and condition.operator in _COMPARISONS:
             left, right = self.value(condition.left, scope), self.value(condition.right, scope)
             return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
-        return self.value(condition, scope).ne_set(_constant(scope, 0)).coalesce()
+        return coalesced(self.value(condition, scope).ne_set(_constant(scope, 0)))
 
     # ------------------------------------------------ refusals
 

@@ -8,6 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
 from arrayfold.assumptions import Assumption, without_implied
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Variable
@@ -88,18 +89,18 @@ class ContextBuilder:
 
     def require(self, wanted: Sequence[isl.Set], reason: str, offset: int) -> None:
         """Take conditions { : } for granted."""
-        new = reduce(isl.Set.intersect, wanted, self.known).coalesce()
+        new = coalesced(reduce(isl.Set.intersect, wanted, self.known))
         if not self.known.is_subset(new):
             self.found.append(self._assumption(new, self.known, reason, offset))
         self.known, self.legal = new, self.legal.intersect(new)
 
     def rule_out(self, outside: isl.Set, reason: str, offset: int) -> None:
         """Exclude values for which the program may do anything, from the context only if it stays simple."""
-        self.legal = self.legal.subtract(outside).coalesce()
-        narrowed = self.known.subtract(outside).coalesce()
+        self.legal = coalesced(self.legal.subtract(outside))
+        narrowed = coalesced(self.known.subtract(outside))
         if is_huge_only(outside.intersect(self.known), self._parameters):
             self.beside.append(self._assumption(narrowed, self.known, reason, offset))
-            self.large = self.large.subtract(outside).coalesce()
+            self.large = coalesced(self.large.subtract(outside))
         elif narrowed.n_basic_set() <= self.known.n_basic_set():
             self.require([narrowed], reason, offset)
         else:
@@ -115,21 +116,21 @@ class ContextBuilder:
         if need.simpler is not None and need.may_assume:
             more = need.simpler.intersect(possible)
             leaves_some = not need.runs.intersect(possible).is_subset(more)
-            pieces = [possible.subtract(part).coalesce().n_basic_set() for part in (excluded, more)]
+            pieces = [coalesced(possible.subtract(part)).n_basic_set() for part in (excluded, more)]
             excluded = more if leaves_some and pieces[1] < pieces[0] else excluded
         if not need.may_assume or need.runs.intersect(possible).is_subset(excluded):
             raise need.error
         if is_huge_only(excluded, self._parameters):
-            rest = possible.subtract(excluded).coalesce()
+            rest = coalesced(possible.subtract(excluded))
             self.beside.append(self._assumption(rest, possible, need.reason, need.offset))
-            self.large = self.large.intersect(rest.gist(possible)).coalesce()
+            self.large = coalesced(self.large.intersect(rest.gist(possible)))
         else:
             # Sizes that their types exclude stay, so that the condition is a simple one.
             self.require([self.known.subtract(excluded.gist(types))], need.reason, need.offset)
         return True
 
     def _assumption(self, where: isl.Set, known: isl.Set, reason: str, offset: int) -> Assumption:
-        return Assumption(where.gist(known).coalesce(), reason, self._text.place(offset))
+        return Assumption(coalesced(where.gist(known)), reason, self._text.place(offset))
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """The conditions that neither the types, nor the user, nor the other ones imply."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import sets_of
+from arrayfold._isl import coalesced, sets_of
 from arrayfold.c.source import SameCondition, StatementSource
 from arrayfold.c.tree import (
     Assign,
@@ -107,7 +107,7 @@ def _compare(program: Program, order: Order, first: _Condition, second: _Conditi
         pairs, is_opposite = _opposite(program, first, second), not is_opposite
     if pairs is None:
         return None
-    pairs = pairs.subtract(_changed_between(program, order, first, pairs)).coalesce()
+    pairs = coalesced(pairs.subtract(_changed_between(program, order, first, pairs)))
     return None if pairs.is_empty() else SameCondition(pairs, is_opposite)
 
 

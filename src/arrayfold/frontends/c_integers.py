@@ -8,7 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
-from arrayfold._isl import fresh_names
+from arrayfold._isl import coalesced, fresh_names
 from arrayfold.c.tree import CType, Variable
 
 ORDINARY = 1 << 30
@@ -112,9 +112,9 @@ def wrapped(value: isl.PwAff, kind: CType, where: isl.Set, reached: isl.Set) -> 
             )
             for number in range(first.to_python(), last.to_python() + 1)
         ]
-        return reduce(isl.PwAff.union_add, parts, stays).coalesce()
+        return coalesced(reduce(isl.PwAff.union_add, parts, stays))
     rest = value.sub(turns.scale_val(isl.Val(str(size))))
-    return stays.union_add(rest.intersect_domain(where)).coalesce()
+    return coalesced(stays.union_add(rest.intersect_domain(where)))
 
 
 def as_truth(value: isl.PwAff) -> isl.PwAff:

@@ -9,6 +9,7 @@ from math import gcd
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
 from arrayfold._pieces import in_one_piece
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Assign, Binary, Declare, Evaluate, Expression, For, Variable, walk
@@ -71,7 +72,7 @@ class LoopReader:
             # `i != end` past the end would never stop, which no program means.
             ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
             holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
-        return holds.coalesce()
+        return coalesced(holds)
 
     def _start(self, loop: For) -> Expression:
         match loop.start:

@@ -20,6 +20,7 @@ from typing import Literal
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
 from arrayfold.c.source import Copy, CText, Region
 from arrayfold.c.tree import Block, CStatement, For, If, Label
 from arrayfold.frontends.c_depend import Task, TaskStatement, depend_edges, instances_of
@@ -63,7 +64,7 @@ def order_of_tasks(
         if way.task is not None
     ]
     edges = depend_edges(text, tasks, parameters, ranks)
-    return total.union(edges.align_params(space)).coalesce()
+    return coalesced(total.union(edges.align_params(space)))
 
 
 @dataclass(frozen=True, eq=False)

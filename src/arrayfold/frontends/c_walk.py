@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
 from arrayfold.c.source import (
     CText,
     Guard,
@@ -213,7 +214,7 @@ class RegionWalk:
         while name in self._names or (name != label and name in self._labels):
             name += "_"
         self._names.add(name)
-        found = Found(name, source, scope.may.coalesce(), scope.must.coalesce(), path, tuple(effects))
+        found = Found(name, source, coalesced(scope.may), coalesced(scope.must), path, tuple(effects))
         self.found.append(found)
         return name
 
@@ -255,8 +256,8 @@ class RegionWalk:
         domain = self._iterations(loop, variable, step, scope)
         inner = Scope(
             (*scope.iterators, variable),
-            domain.intersect(scope.may.add_dims(isl.dim_type.set, 1)).coalesce(),
-            domain.intersect(scope.must.add_dims(isl.dim_type.set, 1)).coalesce(),
+            coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
+            coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
             scope.values,
         )
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)

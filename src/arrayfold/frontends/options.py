@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, sets_of
+from arrayfold._isl import coalesced, is_bounded, sets_of
 from arrayfold._isl_text import read_isl
 from arrayfold._text import SourceText
 from arrayfold.errors import InputError
@@ -90,9 +90,9 @@ def _add_live_out(program: Program, text: str) -> Program:
             message = f"array {name} has {arrays[name].rank} dimensions"
             raise source.error(message, source.find(rf"\b{name}\s*\["))
         needed = group if is_bounded(group) else group.intersect(arrays[name].cells)
-        arrays[name] = Array(name, arrays[name].dimensions, arrays[name].cells.union(needed).coalesce())
+        arrays[name] = Array(name, arrays[name].dimensions, coalesced(arrays[name].cells.union(needed)))
     bounded = isl.UnionSet.empty(program.context.get_space())
     for array in arrays.values():
         bounded = bounded.union(isl.UnionSet.from_set(array.cells))
-    live_out = program.live_out.union(cells.intersect(bounded)).coalesce()
+    live_out = coalesced(program.live_out.union(cells.intersect(bounded)))
     return replace(program, arrays=tuple(arrays.values()), live_out=live_out)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
+
 _LIMITS = frozenset(limit for bits in (15, 16, 31, 32, 63, 64) for limit in (2**bits, 2**bits - 1))
 
 
@@ -23,7 +25,7 @@ def without_limits_of_types(context: isl.Set) -> isl.Set:
             if not _is_limit(constraint):
                 kept = kept.add_constraint(constraint)
         wider = wider.union(isl.Set.from_basic_set(kept))
-    return wider.coalesce()
+    return coalesced(wider)
 
 
 def _is_limit(constraint: isl.Constraint) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import maps_of, nonzero, sets_of
+from arrayfold._isl import coalesced, maps_of, nonzero, sets_of
 from arrayfold.frontends.problem_parts import ProblemParts, did_you_mean
 from arrayfold.program import Array, ConflictProblem
 
@@ -36,7 +36,7 @@ def build_conflict_problem(parts: ProblemParts) -> ConflictProblem:
         elif name in pairs and not pairs[name].domain().is_subset(cells):
             outside = pairs[name].domain().subtract(cells).sample_point()
             raise parts.error(f"conflicts mention a cell outside the array: {outside}", "conflicts", name)
-        arrays.append(Array(name, parts.dimension_names(name, rank), cells.coalesce()))
+        arrays.append(Array(name, parts.dimension_names(name, rank), coalesced(cells)))
     return ConflictProblem(
         parts.problem.file, parts.context, tuple(arrays), pairs, differences, frozenset(assumed)
     )
@@ -51,10 +51,10 @@ def _pairs(parts: ProblemParts, ranks: dict[str, int]) -> tuple[dict[str, isl.Ma
         if names[0] != names[1]:
             message = f"conflicts relate cells of one array, not {names[0]} and {names[1]}"
             raise parts.error(message, "conflicts", names[0])
-        symmetric = relation.union(relation.reverse()).coalesce()
+        symmetric = coalesced(relation.union(relation.reverse()))
         parts.check_bounded("conflicts", symmetric.domain(), f"the set of conflicting cells of {names[0]}")
         mentioned[names[0]] = symmetric.domain()
-        found[names[0]] = symmetric.subtract(isl.Map.identity(relation.get_space())).coalesce()
+        found[names[0]] = coalesced(symmetric.subtract(isl.Map.identity(relation.get_space())))
     return found, mentioned
 
 
@@ -63,7 +63,7 @@ def _differences(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Se
     for deltas in sets_of(parts.set("differences")):
         name = parts.note_rank("differences", deltas, ranks)
         parts.check_bounded("differences", deltas, f"the set of differences of {name}")
-        found[name] = deltas.union(deltas.neg()).intersect(nonzero(deltas.get_space())).coalesce()
+        found[name] = coalesced(deltas.union(deltas.neg()).intersect(nonzero(deltas.get_space())))
     return found
 
 

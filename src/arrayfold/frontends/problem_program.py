@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import islpy as isl
 
-from arrayfold._isl import is_bounded, maps_of, parameter_names, sets_of, tuple_name
+from arrayfold._isl import coalesced, is_bounded, maps_of, parameter_names, sets_of, tuple_name
 from arrayfold.frontends.problem_parts import ProblemParts, counted, did_you_mean
 from arrayfold.frontends.tasks import find_occurrences, parse_tasks
 from arrayfold.program import Access, Array, Parallelism, Program, Statement
@@ -31,7 +31,7 @@ def build_program(parts: ProblemParts) -> Program:
             touched = touched.union(isl.UnionSet.from_set(access.relation.range()))
     live_in = _live_cells(parts, "live_in", ranks, touched)
     live_out = _live_cells(parts, "live_out", ranks, touched)
-    cells = touched.union(live_in).union(live_out).coalesce()
+    cells = coalesced(touched.union(live_in).union(live_out))
     schedule, before = _order(parts, domains)
     depth = max((part.dim(isl.dim_type.out) for part in maps_of(schedule)), default=0) if schedule else 0
     return Program(
@@ -62,7 +62,7 @@ def _order(
         schedule, before = _tasks(parts, domains)
         if "happens_before" not in parts.maps:
             return schedule, before
-        before = before.union(_relation(parts, "happens_before", domains)).coalesce()
+        before = coalesced(before.union(_relation(parts, "happens_before", domains)))
         violated = before.subtract(schedule.lex_lt_union_map(schedule))
         return None if not violated.is_empty() else schedule, before
     if "happens_before" not in parts.maps:
@@ -142,7 +142,7 @@ def _domains(parts: ProblemParts) -> dict[str, isl.Set]:
             message = f"statement {name} has instances with different numbers of iterators"
             raise parts.error(message, "domain", name)
         parts.check_bounded("domain", domain, f"the domain of {name}")
-        domains[name] = domain.coalesce()
+        domains[name] = coalesced(domain)
     if all(domain.is_empty() for domain in domains.values()):
         raise parts.error("the domain is empty: no statement has an instance", "domain", None)
     text = parts.problem.text("domain")
@@ -170,7 +170,7 @@ def _optional(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.UnionS
     for group in sets_of(parts.set("optional")):
         domain = parts.check_statement("optional", tuple_name(group), group.dim(isl.dim_type.set), domains)
         total = total.union(isl.UnionSet.from_set(group.intersect(domain)))
-    return total.coalesce()
+    return coalesced(total)
 
 
 def _accesses(
@@ -184,11 +184,11 @@ def _accesses(
             if relation.get_tuple_name(isl.dim_type.in_) == name:
                 array = relation.get_tuple_name(isl.dim_type.out)
                 assert array is not None
-                clipped = relation.intersect_domain(domain).coalesce()
+                clipped = coalesced(relation.intersect_domain(domain))
                 parts.check_bounded(key, clipped.range(), f"what {name} accesses of {array}")
                 if key == "write" and not (maybe := clipped.intersect_domain(unsure)).is_empty():
-                    found.append(Access(array, maybe.coalesce(), is_write=True, is_must=False))
-                    clipped = clipped.subtract_domain(unsure).coalesce()
+                    found.append(Access(array, coalesced(maybe), is_write=True, is_must=False))
+                    clipped = coalesced(clipped.subtract_domain(unsure))
                     if clipped.is_empty():
                         continue
                 found.append(Access(array, clipped, key.endswith("write"), not key.startswith("may")))
@@ -241,7 +241,7 @@ def _schedule(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> 
             own = counted(depths[name], "dimension")
             message = f"times differ in length: that of {name} has {own}, others have {depth}"
             raise parts.error(message, key, name, "Pad the shorter ones with zeros.")
-    return schedule.coalesce()
+    return coalesced(schedule)
 
 
 def _relation(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> isl.UnionMap:
@@ -254,7 +254,7 @@ def _relation(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> 
         ]
         clipped = relation.intersect_domain(ends[0]).intersect_range(ends[1])
         total = total.union(isl.UnionMap.from_map(clipped))
-    return total.coalesce()
+    return coalesced(total)
 
 
 def _temporaries(parts: ProblemParts, ranks: Mapping[str, int]) -> tuple[str, ...] | None:

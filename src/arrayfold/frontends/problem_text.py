@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 import islpy as isl
 
-from arrayfold._isl import parameter_names
+from arrayfold._isl import coalesced, parameter_names
 from arrayfold.program import Access, ConflictProblem, Problem, Program
 
 
@@ -68,10 +69,13 @@ def _conflict_lines(problem: ConflictProblem) -> list[tuple[str, str]]:
     return [*lines, ("differences", _quote(known, problem.differences.values()))]
 
 
-def _quote(context: isl.Set, items: Iterable[isl.Set | isl.Map]) -> str:
+_Relation = TypeVar("_Relation", isl.Set, isl.Map)
+
+
+def _quote(context: isl.Set, items: Iterable[_Relation]) -> str:
     """One union of sets or relations, in the given order, which isl's own unions do not keep."""
     prefix = f"[{', '.join(parameter_names(context))}] -> " if parameter_names(context) else ""
-    inside = [_inside(item.gist_params(context).coalesce()) for item in items]
+    inside = [_inside(coalesced(item.gist_params(context))) for item in items]
     return f'"{prefix}{{ {"; ".join(inside)} }}"'
 
 

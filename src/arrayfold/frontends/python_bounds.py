@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import smallest_parameters
+from arrayfold._isl import coalesced, smallest_parameters
 from arrayfold.c.tree import Reference, Subscript
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
@@ -47,7 +47,7 @@ def inside_arrays(program: Program, extents: Mapping[str, Sequence[Formula]], ru
         if array in boxes:
             known = _narrowed(program, relation, boxes[array], known, offset)
     _refuse_trifles(program, start, known, boxes)
-    context = program.context.intersect(known).coalesce()
+    context = coalesced(program.context.intersect(known))
     if context.is_empty():
         raise InputError(f"no sizes satisfy what kernel {program.name} asserts and how it uses its arrays")
     return replace(program, context=context)
@@ -69,12 +69,12 @@ def _narrowed(program: Program, relation: isl.Map, box: isl.Set, known: isl.Set,
     if outside.is_empty():
         return known
     runs = reached.domain().params()
-    good = runs.subtract(outside).coalesce()
+    good = coalesced(runs.subtract(outside))
     if good.is_empty():
         raise _refusal(program, reached, box, offset)
-    condition = good.gist(runs).coalesce()
-    exact = known.subtract(outside).coalesce()
-    return known.intersect(condition).coalesce() if condition.n_basic_set() == 1 else exact
+    condition = coalesced(good.gist(runs))
+    exact = coalesced(known.subtract(outside))
+    return coalesced(known.intersect(condition)) if condition.n_basic_set() == 1 else exact
 
 
 def _refuse_trifles(program: Program, start: isl.Set, known: isl.Set, boxes: Mapping[str, isl.Set]) -> None:

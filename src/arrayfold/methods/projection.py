@@ -17,7 +17,7 @@ from functools import cache
 import islpy as isl
 
 from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import few_points, fix_parameters, image, linear_form
+from arrayfold._isl import coalesced, few_points, fix_parameters, image, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.formula import Formula
@@ -314,7 +314,7 @@ def _with_formulas(conflicts: Conflicts, fold: _Fold) -> Mapping:
             moduli.append(
                 exceeding(image(remaining, linear_form(remaining.get_space(), row)), conflicts.context)
             )
-            remaining = remaining.intersect(zeros).coalesce()
+            remaining = coalesced(remaining.intersect(zeros))
     rows += [row for row, _ in fold.inner]
     moduli += [Formula.constant(modulus) for _, modulus in fold.inner]
     return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)

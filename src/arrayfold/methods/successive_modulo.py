@@ -13,7 +13,7 @@ from functools import cache
 
 import islpy as isl
 
-from arrayfold._isl import image, linear_form
+from arrayfold._isl import coalesced, image, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import exceeding, fit, to_pw_aff
@@ -102,7 +102,7 @@ def _symmetric_pieces(differences: isl.Set) -> list[isl.Set]:
     pieces: list[isl.Set] = []
     for basic in differences.get_basic_sets():
         piece = isl.Set.from_basic_set(basic)
-        piece = piece.union(piece.neg()).coalesce()
+        piece = coalesced(piece.union(piece.neg()))
         if not any(piece.is_subset(other) for other in pieces):
             pieces = [other for other in pieces if not other.is_subset(piece)]
             pieces.append(piece)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import maps_of, parameter_names
+from arrayfold._isl import coalesced, maps_of, parameter_names
 from arrayfold.dataflow import find_dataflow
 from arrayfold.dependences import memory_dependences
 from arrayfold.errors import MethodNotApplicable
@@ -149,4 +149,4 @@ def _flows(flows: isl.UnionMap, program: Program, array: str) -> isl.UnionMap:
 
 
 def _convex_pieces(relation: isl.Map) -> list[isl.Map]:
-    return [isl.Map.from_basic_map(piece) for piece in relation.make_disjoint().coalesce().get_basic_maps()]
+    return [isl.Map.from_basic_map(piece) for piece in coalesced(relation.make_disjoint()).get_basic_maps()]

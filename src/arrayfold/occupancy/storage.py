@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold._integer import Vector
-from arrayfold._isl import fresh_names
+from arrayfold._isl import coalesced, fresh_names
 from arrayfold.occupancy.schedules import Row, ScheduleSpace, affine_text, generators
 from arrayfold.occupancy.single_assignment import Flow, SingleAssignment
 from arrayfold.occupancy.vectors import is_free, vectors_of_length
@@ -222,4 +222,4 @@ def _time(space: ScheduleSpace, theta: Sequence[int], statement: str, at: Sequen
 def _project(where: isl.Set, rank: int) -> isl.Set:
     """{ [v] }: for some size and some instances."""
     plain = where.project_out(isl.dim_type.set, rank, where.dim(isl.dim_type.set) - rank)
-    return plain.project_out(isl.dim_type.param, 0, plain.dim(isl.dim_type.param)).coalesce()
+    return coalesced(plain.project_out(isl.dim_type.param, 0, plain.dim(isl.dim_type.param)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import islpy as isl
 
+from arrayfold._isl import coalesced
 from arrayfold.conflicts import Conflicts
 
 
 def readable_set(conflicts: Conflicts, cells: isl.Set) -> str:
     """A set of cells or differences, simplified against the context."""
-    named = cells.gist_params(conflicts.context).coalesce()
+    named = coalesced(cells.gist_params(conflicts.context))
     for k, name in enumerate(conflicts.array.dimensions):
         named = named.set_dim_name(isl.dim_type.set, k, name)
     return str(named)
@@ -19,7 +20,7 @@ def readable_pairs(conflicts: Conflicts) -> str | None:
     """The conflicting pairs, simplified against the context; None where only differences are known."""
     if conflicts.some_pairs is None:
         return None
-    named = conflicts.pairs.gist_params(conflicts.context).coalesce()
+    named = coalesced(conflicts.pairs.gist_params(conflicts.context))
     for k, name in enumerate(conflicts.array.dimensions):
         named = named.set_dim_name(isl.dim_type.in_, k, name)
         named = named.set_dim_name(isl.dim_type.out, k, f"{name}'")

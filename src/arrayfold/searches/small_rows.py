@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import fix_parameters, image, linear_form
+from arrayfold._isl import coalesced, fix_parameters, image, linear_form
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import BudgetExceeded
 from arrayfold.formula import Formula
@@ -108,5 +108,5 @@ def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> StorageMappi
         form = linear_form(remaining.get_space(), row)
         used.append(row)
         moduli.append(exceeding(image(remaining, form), conflicts.context))
-        remaining = remaining.intersect(form.zero_set()).coalesce()
+        remaining = coalesced(remaining.intersect(form.zero_set()))
     return StorageMapping.of(conflicts.name, conflicts.array.dimensions, used, moduli)
