@@ -51,6 +51,11 @@ CASES: dict[str, tuple[str, str, Sequence[Sequence[int]]]] = {
         "for (unsigned i = 0; i < 9; i++) if (-i > n) RUN(i);",
         ((0, 5, UINT_MAX - 3),),
     ),
+    "back-above-zero": (
+        "unsigned n",
+        "for (unsigned i = 0; i < n; i++) RUN(-i + 30);",
+        (SMALL,),
+    ),
     "complement": ("int n", "for (int i = 0; i < 9; i++) if (~i < -n) RUN(~i + 20);", (SIGNED,)),
     "unsigned-complement": (
         "unsigned n",
@@ -263,6 +268,8 @@ def converted(value: int, kind: str) -> int:
         ("unsigned n", "for (unsigned i = 0; i + 1 < n; i++) RUN(i);", None),
         ("unsigned n", "for (unsigned i = 1; i < n; i++) RUN(i - 1);", None),
         ("int n", "for (int i = 0; i < n + 1; i++) RUN(i);", None),
+        ("unsigned n", "for (unsigned i = 0; i < 20; i++) RUN(-i + 30);", None),
+        ("unsigned n", "for (unsigned i = 0; i < n; i++) RUN(-i + 30);", "n <= 31"),
     ],
 )
 def test_what_is_assumed(parameters: str, loops: str, assumed: str | None, tmp_path: Path) -> None:

@@ -153,12 +153,13 @@ class AffineReader:
     def subscript(self, expression: Expression, scope: Scope) -> isl.PwAff:
         """The value of a subscript; where it wraps around to what no array has, that must not happen."""
         value, wraps = self.value_with_wraps(expression, scope)
-        strange = beyond_ordinary(value).union(value.lt_set(_constant(scope, 0))) if wraps else None
         for wrap in wraps:
-            assert strange is not None
             is_huge = is_huge_only(wrap.where.params(), self.parameters)
-            usual = wrap.where.intersect_params(ordinary_sizes(self.parameters))
-            if is_huge or not strange.intersect(usual).is_empty():
+            if not is_huge:
+                # What wraps around twice may be an ordinary subscript again.
+                strange = beyond_ordinary(value).union(value.lt_set(_constant(scope, 0)))
+                wrap = replace(wrap, where=wrap.where.intersect(strange))
+            if is_huge or not wrap.where.intersect_params(ordinary_sizes(self.parameters)).is_empty():
                 need = Need.of_wrap(self.text, wrap, scope.may.params())
                 self.needs.append(replace(need, may_assume=is_huge or not wrap.is_cut))
         return value
