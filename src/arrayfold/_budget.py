@@ -116,7 +116,7 @@ class Budget:
         self.cuts.append(work)
         message = f"{work}: {what}"
         if self.seconds is not None:
-            message += f"; the budget of {self.seconds:g} s is used up; raise it with --budget"
+            message += f"; a budget of {self.seconds:g} s allows no more; raise it with --budget"
         return BudgetExceeded(message)
 
 

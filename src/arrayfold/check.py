@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from collections.abc import Mapping as Values
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from arrayfold._budget import Budget, as_budget
-from arrayfold._in_time import answer_in_time
+from arrayfold._in_time import in_time
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import UNKNOWN, LowerBound, find_lower_bound
 from arrayfold.choose import Candidate, choose
@@ -24,13 +27,18 @@ from arrayfold.program import Problem
 from arrayfold.verify import Counterexample, Proof, Undecided, Verdict, verify
 from arrayfold.witness import Clobber, find_clobber
 
+_NOTHING_SMALLER = (
+    "the search for smaller mappings and the lower bound: cut short; raise the limit with --budget"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Checked:
     """The verdict on one mapping, with what is known of smaller ones.
 
-    smaller  a proved mapping with fewer cells, if one was found
-    shrunk   the same mapping with one modulus reduced, if that is still valid
+    smaller    a proved mapping with fewer cells, if one was found
+    shrunk     the same mapping with one modulus reduced, if that is still valid
+    cut_short  what of the search for smaller ones was given up
     """
 
     conflicts: Conflicts
@@ -41,6 +49,7 @@ class Checked:
     smaller: Candidate | None
     shrunk: Mapping | None
     params: Values[str, int]
+    cut_short: str = ""
 
     def __post_init__(self) -> None:
         if self.gap is not None:
@@ -101,21 +110,33 @@ def check(
     limit = as_budget(budget)
     mappings = read_mappings(text, problem)
 
-    def check_all(say: Progress) -> list[Checked]:
-        analysis = Analysis.of(problem, limit)
-        checked: list[Checked] = []
-        for mapping in mappings:
-            say(f"{mapping.array}: conflicts")
-            conflicts = analysis.conflicts(mapping.array, limit)
-            say(f"{mapping.array}: verification")
-            checked.append(_check_one(analysis, conflicts, mapping, values, limit))
-        return checked
+    found: dict[int, Checked] = {}
 
-    known = problem, mappings
+    def work(send: Callable[[Any], None]) -> None:
+        analysis = Analysis.of(problem, limit)
+        for number, mapping in enumerate(mappings):
+            send(f"{mapping.array}: conflicts")
+            conflicts = analysis.conflicts(mapping.array, limit)
+            send(f"{mapping.array}: verification")
+            for one in _check_one(analysis, conflicts, mapping, values, limit):
+                send((number, one))
+
+    def receive(one: str | tuple[int, Checked]) -> None:
+        if isinstance(one, str):
+            progress(one)
+        else:
+            found.update([one])
+
+    why = ""
     try:
-        return answer_in_time(check_all, limit, "the check", known=known, progress=progress)
+        ending = in_time(work, limit, receive=receive, known=(problem, mappings))
+        why = str(limit.exceeded("the check", ending)) if ending else ""
     except BudgetExceeded as error:
-        return [_undecided(problem, mapping, values, str(error)) for mapping in mappings]
+        why = str(error)
+    for number, mapping in enumerate(mappings):
+        if number not in found:
+            found[number] = _undecided(problem, mapping, values, why)
+    return [found[number] for number in range(len(mappings))]
 
 
 def _undecided(problem: Problem, mapping: StorageMapping, params: Values[str, int], why: str) -> Checked:
@@ -130,25 +151,30 @@ def _check_one(
     mapping: StorageMapping,
     params: Values[str, int],
     budget: Budget,
-) -> Checked:
+) -> Iterator[Checked]:
+    """The verdict, as soon as it is known, and then the same with what is known of smaller mappings."""
+    cuts = len(budget.cuts)
     with budget.limit(f"the verification of {mapping}"):
         verdict = verify(conflicts, mapping)
     clobber = None
     if isinstance(verdict, Counterexample) and analysis.liveness is not None:
-        with budget.limit(f"the counterexample to {mapping}"):
+        with suppress(BudgetExceeded), budget.limit("the counterexample"):
             clobber = find_clobber(analysis.liveness, verdict)
-    smaller, shrunk = None, None
     if conflicts.context.is_empty():
         bound = find_lower_bound(conflicts)
-        return Checked(conflicts, mapping, verdict, clobber, bound, None, None, params)
+        yield Checked(conflicts, mapping, verdict, clobber, bound, None, None, params)
+        return
+    yield Checked(conflicts, mapping, verdict, clobber, UNKNOWN, None, None, params, _NOTHING_SMALLER)
+    smaller, shrunk = None, None
     if isinstance(verdict, Proof) and not isinstance(mapping, AnyMapping):
         sizes = mapping.params if isinstance(mapping, TableMapping) else params
         smaller = _smaller(conflicts, mapping, Request.of(conflicts, sizes, budget))
     if isinstance(verdict, Proof) and isinstance(mapping, Mapping):
-        with budget.limit(f"smaller versions of {mapping}"):
+        with suppress(BudgetExceeded), budget.limit("smaller versions of the mapping"):
             shrunk = _shrunk(conflicts, mapping)
     bound = bound_beside(mapping, conflicts, params, budget)
-    return Checked(conflicts, mapping, verdict, clobber, bound, smaller, shrunk, params)
+    cut_short = budget.cut_words(cuts)
+    yield Checked(conflicts, mapping, verdict, clobber, bound, smaller, shrunk, params, cut_short)
 
 
 def _smaller(conflicts: Conflicts, mapping: FoldMapping, request: Request) -> Candidate | None:

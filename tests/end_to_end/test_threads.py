@@ -25,6 +25,7 @@ from arrayfold.errors import InputError
 from arrayfold.fold_bands import fold_in_bands
 from arrayfold.fold_tiles import fold_in_tiles
 from arrayfold.program import Program
+from arrayfold.runner import run_both
 
 HERE = Path("tests/end_to_end")
 FLAGS = ("-O1", "-g", "-w", "-ffp-contract=off", "-fsanitize=thread")
@@ -321,6 +322,33 @@ def test_in_another_order_threads_share_a_variable_of_the_body_or_have_their_own
         before, after = result.to_c(loops="generate").split("#pragma omp parallel for", 1)
         assert ("double first;" in after) == parallel_rows
         assert ("double first;" in before) != parallel_rows
+
+
+CUT_APART = """\
+void last_rows(const long long in[restrict 8][12], long long out[restrict 8][12])
+{
+    long long row[6];
+#pragma scop
+    for (int y = 5; y >= 2; --y) {
+        int q = y - 2;
+        row[q + 1] = in[0][q];
+        if (y <= 3)
+            out[q][q + 2] = row[q + 3];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_a_loop_that_isl_cuts_apart_does_not_give_threads_variables_of_their_own(tmp_path: Path) -> None:
+    """In tiles of two rows what reads `q` runs in the last row, and stands behind the loop that sets it."""
+    file = tmp_path / "kernel.c"
+    file.write_text(CUT_APART)
+    (problem,) = read_all(file)
+    result = fold(reorder(problem, tile=(2,), parallel=True))
+    code = result.to_c()
+    assert "#pragma omp" not in code
+    assert run_both(result, code.encode(), params={}, sanitize=True).is_equal
 
 
 def test_a_variable_of_all_threads_is_refused(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ class Place:
 StatementLines = Callable[[str, Sequence[str], Place | None, Mapping[int, str]], Sequence[str]]
 Strips = Callable[[int, frozenset[str]], tuple[bool, int | None]]
 Private = Callable[[int, frozenset[str]], tuple[Sequence[str], Sequence[str]]]
+# The dimension of a loop, and the instances { S[i] } inside and outside of it.
+IsWhole = Callable[[int, isl.UnionSet, isl.UnionSet], bool]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class LoopStyle:
     name        new names, where innermost loops are to be free of modulo
     private     lines at the begin and at the end of the body of a parallel loop, given its dimension and the
                 statements inside
+    is_whole    whether a parallel loop has all instances in it that use the variables of one of its threads;
+                isl may have put some of an iteration into another loop. None if there are no such variables
     threads     statements that use buffers that are declared there
     is_positive whether a formula of parameters is, at all sizes
     strips      whether iterations of an innermost loop are independent, given its dimension and statements,
@@ -74,6 +78,7 @@ class LoopStyle:
     options: isl.UnionMap
     name: Callable[[str], str] | None = None
     private: Private = lambda _dimension, _statements: ((), ())
+    is_whole: IsWhole | None = None
     threads: frozenset[str] = frozenset()
     is_positive: Callable[[Formula], bool] = lambda _formula: False
     strips: Strips = lambda _dimension, _statements: (False, None)
@@ -93,15 +98,26 @@ def loop_lines(
         names = names.add(isl.Id(name))
     build = build.set_iterators(names)
     build = build.set_options(style.options)
+    instances: list[isl.UnionSet] = []
+
+    def note(node: isl.AstNode, where: isl.AstBuild) -> isl.AstNode:
+        instances.append(where.get_schedule().domain())
+        return node.set_annotation(isl.Id(f"{len(instances) - 1}"))
+
+    if style.is_whole is not None and style.parallel:
+        build, _ = build.set_at_each_domain(note)
     tree = build.node_from_schedule_map(schedule)
-    printer = _Printer(style, statement)
+    printer = _Printer(style, statement, instances)
     return list(printer.node(tree)), frozenset(printer.outside)
 
 
 class _Printer:
-    def __init__(self, style: LoopStyle, statement: StatementLines) -> None:
+    def __init__(
+        self, style: LoopStyle, statement: StatementLines, instances: Sequence[isl.UnionSet]
+    ) -> None:
         self._style = style
         self._statement = statement
+        self._instances = instances
         self._inside_parallel = False
         self._in_threads: set[str] = set()
         self.outside: set[str] = set()
@@ -143,7 +159,8 @@ class _Printer:
             return
         condition = self.expression(node.for_get_cond())
         step = self.expression(node.for_get_inc())
-        is_parallel = dimension in self._style.parallel and not self._inside_parallel
+        can_be = dimension in self._style.parallel and not self._inside_parallel
+        is_parallel = can_be and self._is_whole(node, dimension)
         if is_parallel:
             self._inside_parallel = True
             self._in_threads = set()
@@ -164,6 +181,16 @@ class _Printer:
         yield from _body(head, body)
         if is_parallel:
             self._inside_parallel = False
+
+    def _is_whole(self, node: isl.AstNode, dimension: int) -> bool:
+        """Whether threads of a loop find in it all that is done with their variables."""
+        if self._style.is_whole is None:
+            return True
+        inside = {int(user.get_annotation().get_name()) for user in _users_in(node)}
+        parts = [isl.UnionSet.empty(self._instances[0].get_space()) for _ in range(2)]
+        for k, one in enumerate(self._instances):
+            parts[k not in inside] = parts[k not in inside].union(one)
+        return self._style.is_whole(dimension, *parts)
 
     def _innermost(self, node: isl.AstNode, dimension: int, end: str, pragmas: list[str]) -> Iterator[str]:
         """A loop whose body has no modulo that changes with its iterator."""
@@ -265,16 +292,29 @@ def condition_text(where: isl.Set, names: Mapping[str, str]) -> str:
 
 def _is_innermost(node: isl.AstNode) -> bool:
     """Whether there is no loop inside; loops that run once do not count."""
+    is_loop = node.get_type() == _NODES.for_ and not node.for_is_degenerate()
+    return not is_loop and all(map(_is_innermost, _parts_of(node)))
+
+
+def _users_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The places inside at which statements run."""
+    if node.get_type() == _NODES.user:
+        yield node
+    for part in _parts_of(node):
+        yield from _users_in(part)
+
+
+def _parts_of(node: isl.AstNode) -> list[isl.AstNode]:
+    """The nodes right inside of a node."""
     kind = node.get_type()
     if kind == _NODES.for_:
-        return bool(node.for_is_degenerate()) and _is_innermost(node.for_get_body())
+        return [node.for_get_body()]
     if kind == _NODES.if_:
-        both = [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
-        return all(map(_is_innermost, both))
+        return [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
     if kind == _NODES.block:
         children = node.block_get_children()
-        return all(_is_innermost(children.get_at(k)) for k in range(children.n_ast_node()))
-    return kind != _NODES.mark or _is_innermost(node.mark_get_node())
+        return [children.get_at(k) for k in range(children.n_ast_node())]
+    return [node.mark_get_node()] if kind == _NODES.mark else []
 
 
 def _operation(kind: Any, operands: Sequence[str]) -> str:

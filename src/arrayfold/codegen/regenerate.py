@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import islpy as isl
 
+from arrayfold._isl import maps_of
 from arrayfold.c.calls import only_computes
 from arrayfold.c.source import CSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, For, Reference, Variable, walk
@@ -118,6 +120,8 @@ def generate_region(
     own = {array for array, storage in by_array.items() if storage.is_private}
     threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
     loop_style = replace(loop_style, private=private, threads=frozenset(threads))
+    if users:
+        loop_style = replace(loop_style, is_whole=partial(_is_whole, order.schedule, list(users.values())))
     sizes = program.context if source.legal is None else program.context.intersect(source.legal)
     lines, outside_of_threads = loop_lines(order.schedule, sizes, loop_style, writer.lines)
     declarations = [
@@ -221,6 +225,39 @@ def _users(
             variable = source.variables[access.array]
             if variable in found:
                 found[variable] |= {statement.name}
+    return found
+
+
+def _is_whole(
+    schedule: isl.UnionMap,
+    users: Sequence[frozenset[str]],
+    dimension: int,
+    inside: isl.UnionSet,
+    outside: isl.UnionSet,
+) -> bool:
+    """Whether no thread of a loop has instances both inside and outside that use the same variable.
+
+    users            for each variable of threads, the statements that access it
+    inside, outside  { S[i] }  the instances in the loop, and the others
+    """
+    for statements in users:
+        begun, rest = (_threads(schedule, one, statements, dimension) for one in (inside, outside))
+        if not begun.intersect(rest).is_empty():
+            return False
+    return True
+
+
+def _threads(
+    schedule: isl.UnionMap, instances: isl.UnionSet, statements: frozenset[str], dimension: int
+) -> isl.UnionSet:
+    """{ [t] }: the iterations of the loop of a dimension, and of those around it, that run some instances."""
+    found = isl.UnionSet.empty(schedule.get_space())
+    for part in maps_of(schedule.intersect_domain(instances)):
+        if part.get_tuple_name(isl.dim_type.in_) in statements:
+            times = part.range()
+            inner = times.dim(isl.dim_type.set) - dimension - 1
+            times = times.project_out(isl.dim_type.set, dimension + 1, inner)
+            found = found.union(isl.UnionSet.from_set(times))
     return found
 
 

@@ -246,6 +246,8 @@ def _checked(item: Checked) -> dict[str, Any]:
     if item.smaller and item.smaller.mapping:
         data["smaller"] = {"method": item.smaller.method, "mapping": str(item.smaller.mapping)}
         data["smaller"]["size"] = str(item.smaller.mapping.size)
+    if item.cut_short:
+        data["cut_short"] = item.cut_short
     if item.shrunk:
         data["shrunk"] = {"mapping": str(item.shrunk), "size": str(item.shrunk.size)}
     return data

@@ -213,7 +213,7 @@ def _check_text(item: Checked) -> Text:
         text.append(f": {item.verdict}.\n")
         if item.clobber:
             text.append(f"{item.clobber}.\n")
-    for note in item.conflicts.notes:
+    for note in (*item.conflicts.notes, *([item.cut_short] if item.cut_short else [])):
         text.append(f"Note: {note}.\n")
     if item.smaller and item.smaller.mapping:
         smaller = item.smaller.mapping
