@@ -120,8 +120,10 @@ def tradeoff(
     ] = None,
     budget: Annotated[
         float,
-        typer.Option("--budget", metavar="SECONDS", min=0.001, max=1e6, help="Time for each order."),
-    ] = 10.0,
+        typer.Option(
+            "--budget", metavar="SECONDS", min=0.001, max=1e6, help="Time that all orders may take."
+        ),
+    ] = 120.0,
     as_json: AsJson = False,
 ) -> None:
     """Storage against parallelism over many orders: the ones that no other beats."""

@@ -27,6 +27,7 @@ def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
             }
             for point in exploration.points
         ],
+        "cut_short": _cuts(exploration),
     }
 
 
@@ -46,7 +47,15 @@ def tradeoff_report(exploration: Exploration, *, everything: bool) -> Renderable
         )
     count, possible = len(exploration.points), len(exploration.possible)
     summary = f"{possible} of {count} orders are possible, {len(frontier)} of them beaten by none"
-    return Group(table, Text(summary))
+    notes = [f"note: {words}" for words in _cuts(exploration)]
+    return Group(table, Text(summary), *map(Text, notes))
+
+
+def _cuts(exploration: Exploration) -> list[str]:
+    """What was given up for lack of time."""
+    cut = sum(point.is_cut for point in exploration.points)
+    said = [f"orders cut short: {cut}; raise the limit with --budget"] if cut else []
+    return [*said, *([exploration.cut_short] if exploration.cut_short else [])]
 
 
 def draw_tradeoff(exploration: Exploration) -> Any:

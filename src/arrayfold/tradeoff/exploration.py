@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arrayfold._budget import Budget
 from arrayfold.engine import run_all
 from arrayfold.errors import InputError
 from arrayfold.frontends import apply_options, read, write_problem
 from arrayfold.program import Program
 from arrayfold.tradeoff.orders import Order, candidate_orders
-from arrayfold.tradeoff.point import Point, evaluate
+from arrayfold.tradeoff.point import Point, evaluate, not_tried
 from arrayfold.tradeoff.store import Store
 
 Progress = Callable[[int, int], None]
+
+DEFAULT_SECONDS = 120.0
+_SHARE_OF_SEARCH = 0.15
+_SHARE_OF_ORDERS = 0.8
+_SECONDS_FOR_PROCESSES = 10.0
 
 
 @dataclass(frozen=True)
@@ -55,11 +62,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Exploration:
-    """All points at given sizes: possible ones first, the fastest first."""
+    """All points at given sizes: possible ones first, the fastest first.
+
+    cut_short  what of the search for orders was given up
+    """
 
     source: Source
     params: Mapping[str, int]
     points: tuple[Point, ...]
+    cut_short: str = ""
 
     @property
     def possible(self) -> list[Point]:
@@ -88,18 +99,19 @@ def explore(
     *,
     largest: int = 2,
     tile: int = 8,
-    seconds: float = 10.0,
+    seconds: float = DEFAULT_SECONDS,
     store: Path | None = None,
     cluster: str | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> Exploration:
     """Fold the program in many orders, at the given sizes only: smaller and found sooner than for all sizes.
 
-    seconds  time for each of them
+    seconds  what all of it may take; each order has an equal part
     store    a directory where results are kept, so that an interrupted run goes on where it was
     cluster  the address of a Dask scheduler, whose workers see the same files; without one, processes of
              this machine do the work
     """
+    started = time.time()
     program = source.read()
     for name in params:
         if name not in program.parameters:
@@ -111,20 +123,37 @@ def explore(
             f"storage and latency are compared at fixed sizes, but {' and '.join(missing)} may be anything",
             hint="Fix them: " + " ".join(f"--param {name}=32" for name in missing),
         )
-    orders = candidate_orders(program, largest, tile)
-    kept = Store.of(store, write_problem(program), params, seconds)
+    search = Budget(_SHARE_OF_SEARCH * seconds)
+    orders = candidate_orders(program, largest, tile, search)
+    each = _SHARE_OF_ORDERS * seconds / len(orders)
+    kept = Store.of(store, write_problem(program), params, each)
     points = {order: point for order in orders if (point := kept.read(order)) is not None}
     here = source.at(params)
     if cluster is not None:
         here = replace(here, file=str(Path(here.file).resolve()))
-    work = [_Work(here, order, dict(params), seconds, kept) for order in orders if order not in points]
+    # Clocks of other machines may differ.
+    end = None if cluster is not None else started + seconds
+    work = [_Work(here, order, dict(params), each, kept, end) for order in orders if order not in points]
     known = len(points)
     progress(known, len(orders))
-    for point in run_all(work, lambda done: progress(known + done, len(orders)), cluster):
+
+    def tell(done: int) -> None:
+        progress(known + done, len(orders))
+
+    is_short = cluster is None and seconds < _SECONDS_FOR_PROCESSES
+    for point in _one_by_one(work, program, tell) if is_short else run_all(work, tell, cluster):
         points[point.order] = point
     found = [points[order] for order in orders]
     found.sort(key=lambda point: (bool(point.reason), point.latency, point.cells))
-    return Exploration(source, dict(params), tuple(found))
+    return Exploration(source, dict(params), tuple(found), search.cut_words())
+
+
+def _one_by_one(work: Sequence[_Work], program: Program, done: Callable[[int], None]) -> Iterator[Point]:
+    """Points without processes that stay, which take seconds to start."""
+    fixed = work[0].source.read() if work else program
+    for number, item in enumerate(work, 1):
+        yield item.of(fixed)
+        done(number)
 
 
 @dataclass(frozen=True)
@@ -136,8 +165,17 @@ class _Work:
     params: dict[str, int]
     seconds: float
     kept: Store
+    end: float | None = None
 
     def __call__(self) -> Point:
-        point = evaluate(self.source.read(), self.order, self.params, self.seconds)
-        self.kept.write(point)
+        return self.of(None)
+
+    def of(self, program: Program | None) -> Point:
+        """The point, for a program that is known or read again."""
+        left = self.seconds if self.end is None else min(self.seconds, self.end - time.time())
+        if left <= 0.0:
+            return not_tried(self.order, "not tried: a longer --budget would be needed")
+        point = evaluate(program or self.source.read(), self.order, self.params, left)
+        if not point.is_cut:
+            self.kept.write(point)
         return point

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
 
+from arrayfold._budget import Budget
 from arrayfold._isl import maps_of
 from arrayfold.dependences import memory_dependences, union_of
+from arrayfold.errors import BudgetExceeded
 from arrayfold.loops import loop_dimensions
 from arrayfold.occupancy.schedules import ScheduleSpace, causality_rows, schedule_set
 from arrayfold.occupancy.single_assignment import Flow, SingleAssignment, ends_of
@@ -37,8 +40,8 @@ class Order:
         return found + ["--parallel"] * self.parallel
 
 
-def candidate_orders(program: Program, largest: int, tile: int) -> list[Order]:
-    """Orders worth a try; some of them may turn out to break a dependence.
+def candidate_orders(program: Program, largest: int, tile: int, budget: Budget | None = None) -> list[Order]:
+    """Orders worth a try, those found in time; some of them may turn out to break a dependence.
 
     largest  largest coefficient of an iterator in a one-dimensional schedule
     tile     size of tiles along every loop, 0 for none
@@ -51,11 +54,14 @@ def candidate_orders(program: Program, largest: int, tile: int) -> list[Order]:
         sizes = (tile,) * depth
         found += [Order("tiled", tile=sizes), Order("fused, tiled", fuse=True, tile=sizes)]
         found += [Order("fused, tiled, parallel", fuse=True, tile=sizes, parallel=True)]
-    schedules = itertools.islice(_affine_schedules(program, largest), _MOST_SCHEDULES)
-    return found + [Order(text, schedule=text) for text in schedules]
+    limit = budget or Budget(None)
+    with suppress(BudgetExceeded), limit.limit("the search for affine schedules"):
+        for text in itertools.islice(_affine_schedules(program, largest, limit), _MOST_SCHEDULES):
+            found.append(Order(text, schedule=text))
+    return found
 
 
-def _affine_schedules(program: Program, largest: int) -> Iterator[str]:
+def _affine_schedules(program: Program, largest: int, budget: Budget) -> Iterator[str]:
     """Legal one-dimensional schedules with small coefficients and the earliest starts, simple ones first.
 
     Statements with as many loops have the same coefficients.
@@ -63,10 +69,17 @@ def _affine_schedules(program: Program, largest: int) -> Iterator[str]:
     form = _form_of(program)
     space = ScheduleSpace(form)
     legal = schedule_set(space, [row for flow in form.flows for row in causality_rows(space, flow)])
+    slopes_of = {name: range(space.start(name), space.start(name) + form.rank(name)) for name in form.domains}
+    for k in itertools.chain.from_iterable(slopes_of.values()):
+        legal = legal.lower_bound_val(isl.dim_type.set, k, isl.Val(-largest))
+        legal = legal.upper_bound_val(isl.dim_type.set, k, isl.Val(largest))
+    if legal.is_empty():
+        return
     ranks = sorted({form.rank(name) for name in form.domains})
     choices = [list(itertools.product(range(-largest, largest + 1), repeat=rank)) for rank in ranks]
     every = sorted(itertools.product(*choices), key=lambda slopes: (_size(slopes), _negated(slopes)))
     for slopes in every:
+        budget.check("the search for affine schedules")
         fixed = legal
         for name in form.domains:
             start, rank = space.start(name), form.rank(name)

@@ -29,6 +29,7 @@ class Point:
     parallelism  instances that run in a step, on average
     cells        storage of all temporaries
     mappings     array -> its mapping
+    is_cut       why it is not possible is that there was no time to find out
     """
 
     order: Order
@@ -37,6 +38,7 @@ class Point:
     cells: int
     mappings: Mapping[str, str]
     reason: str = ""
+    is_cut: bool = False
 
     def data(self) -> dict[str, Any]:
         """For JSON and for the store of results."""
@@ -57,7 +59,12 @@ def evaluate(program: Program, order: Order, params: Mapping[str, int], seconds:
     try:
         return answer_in_time(lambda _: _evaluate(program, order, params, budget), budget, "the fold")
     except BudgetExceeded as error:
-        return Point(order, 0, 0.0, 0, {}, str(error))
+        return not_tried(order, str(error))
+
+
+def not_tried(order: Order, reason: str) -> Point:
+    """What is said of an order for which there is no time."""
+    return Point(order, 0, 0.0, 0, {}, reason, is_cut=True)
 
 
 def _evaluate(program: Program, order: Order, params: Mapping[str, int], budget: Budget) -> Point:
@@ -72,6 +79,8 @@ def _evaluate(program: Program, order: Order, params: Mapping[str, int], budget:
         )
         mappings = _folded(ordered, params, budget)
         latency, work = _steps(ordered, params)
+    except BudgetExceeded as error:
+        return not_tried(order, str(error))
     except ArrayfoldError as error:
         return Point(order, 0, 0.0, 0, {}, str(error).splitlines()[0])
     cells = sum(mapping.size.at(params) for mapping in mappings.values())
