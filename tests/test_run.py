@@ -166,6 +166,28 @@ def test_counters_are_compared(tmp_path: Path) -> None:
     assert "value 0 of counter is 12 in the original and 5 in the folded" in str(run_both(result, wrong))
 
 
+GLOBALS = """
+static int g[50], s[50];
+void b(int n, const int in[restrict n + 1], int out[restrict n + 1])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) { s[i] = in[i]; g[i] = in[i] + s[i]; out[i] += g[i]; }
+#pragma endscop
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("options", ["--mode reallocate", "--temporary s --share auto"])
+def test_what_is_left_in_a_global_temporary_does_not_count(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (tmp_path / "globals.c").write_text(GLOBALS)
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "fold", "globals.c", "--run", "--temporary", "g", *options.split()) == 0
+    assert "results equal bit for bit" in capsys.readouterr().out
+
+
 @needs_compiler
 def test_a_difference_is_told(tmp_path: Path) -> None:
     case = Case("in[i]")

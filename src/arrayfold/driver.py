@@ -229,6 +229,8 @@ class Driver:
 
     def _put_out(self) -> Iterator[str]:
         unneeded = {self.source.variables[name] for name in self.program.extra_temporaries}
+        # What is left in an array that is gone, all values of which are elsewhere, counts no more than that.
+        unneeded |= set(self.source.replaced.values())
         function = self.source.region.function
         for k, (variable, data) in enumerate(zip(function.parameters, self._data.parameters, strict=True)):
             if variable not in unneeded and isinstance(data, ArrayData | PointerData):
