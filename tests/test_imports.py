@@ -38,6 +38,7 @@ FLOW = [
     "dependences",
     "fusion",
     "loops",
+    "private_overlaps",
     "schedule_text",
     "schedule",
     "any_order",

@@ -21,7 +21,7 @@ from arrayfold.guards import with_guard_reads
 from arrayfold.kernel import Kernel, as_problem
 from arrayfold.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order import order_of, sweep
-from arrayfold.private_values import overlapping
+from arrayfold.private_overlaps import first_overlap, overlapping
 from arrayfold.program import Problem, Program
 from arrayfold.schedule_text import read_schedule, schedule_source
 
@@ -81,14 +81,34 @@ def _with_own_variables(program: Program, order: Callable[[Program], Program]) -
     """The program in an order, in which one variable is enough for those of which each iteration has its own.
 
     Where it is not, one variable cannot hold what several iterations need at once; then iterations depend on
-    each other by it, and another order is found.
+    each other by it, and another order is found; or there is none, which is the variable's fault.
     """
+    refused: tuple[Program, str] | None = None
     while True:
-        ordered = order(program)
+        try:
+            ordered = order(program)
+        except InputError:
+            if refused is None:
+                raise
+            raise _one_variable(*refused) from None
         shared = list(overlapping(ordered))
         if not shared:
             return ordered
+        refused = ordered, shared[0]
         program = _sharing(program, shared, program.private)
+
+
+def _one_variable(program: Program, name: str) -> InputError:
+    """Why an order is none: one variable would have to hold what several iterations need at once."""
+    source = program.source
+    message = str(first_overlap(program, name))
+    hint = (
+        f"Declare {name} before the region as an array, with an element for each iteration. "
+        "Or give its values other places: fold --mode reallocate."
+    )
+    if source is None:
+        return InputError(message, hint=hint)
+    return source.text.error(message, source.variables[name].span.start, hint)
 
 
 def _sharing(program: Program, shared: Iterable[str], private: Mapping[str, int]) -> Program:
