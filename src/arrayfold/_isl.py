@@ -260,6 +260,22 @@ def large_parameters(context: isl.Set, scale: int = 10**6) -> dict[str, int]:
     return {name: found[name] for name in names}
 
 
+def parameter_range(context: isl.Set, name: str) -> tuple[int | None, int | None]:
+    """The smallest and the largest value of a parameter in a context { : }; None where there is none.
+
+    >>> parameter_range(isl.Set("[N, M] -> { : 3 <= N <= M }"), "N")
+    (3, None)
+    """
+    where = context.params()
+    names = parameter_names(where)
+    if name not in names or where.is_empty():
+        return None, None
+    values = _parameters_as_dimensions(where)
+    ends = values.dim_min_val(names.index(name)), values.dim_max_val(names.index(name))
+    low, high = (end.to_python() if end.is_int() else None for end in ends)
+    return low, high
+
+
 # ---------------------------------------------------------------- sets, bounds
 
 

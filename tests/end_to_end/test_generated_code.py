@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from arrayfold import fold, read_all, reorder
+from arrayfold import fold, read, read_all, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen import FoldedRegion, StorageFold, allocated_cells, write_c
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.program import Program
+from arrayfold.runner import run_both
 
 FLAGS = ("-O1", "-g", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 SIZES = range(1, 12)
@@ -319,3 +320,38 @@ void k(int n, const double in[restrict n], double out[restrict n])
         "d": "float",
         "e": "unsigned long",
     }
+
+
+# ---------------------------------------------------------------- sizes at the ends of their types
+
+BETWEEN = """\
+void between(int lo, int hi, const int in[restrict 64], int out[restrict 64])
+{
+    int t[64];
+#pragma scop
+    for (int i = FIRST)
+        t[i] = in[i];
+    for (int i = FIRST)
+        out[i] = t[i] + 1;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("loop", ["lo; i < hi; i++", "hi; i >= lo; i--"])
+@pytest.mark.parametrize("order", [{}, {"parallel": True}, {"tile": (8,)}, {"fuse": True}], ids=str)
+def test_no_bound_of_a_loop_that_does_not_run_overflows(
+    loop: str, order: dict[str, object], tmp_path: Path
+) -> None:
+    """From the largest int to the least, as for an empty box, no loop runs."""
+    file = tmp_path / "kernel.c"
+    file.write_text(BETWEEN.replace("FIRST", loop))
+    program = read(file)
+    assert isinstance(program, Program)
+    if order:
+        program = reorder(program, **order)  # type: ignore[arg-type]
+    result = fold(program)
+    code = result.to_c(loops="generate").encode()
+    for lo, hi in ((3, 9), (2**31 - 1, -(2**31)), (1_700_000_000, -1_700_000_000), (0, -(2**31))):
+        report = run_both(result, code, params={"lo": lo, "hi": hi}, sanitize=True)
+        assert report.is_equal, str(report)

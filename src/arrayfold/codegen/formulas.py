@@ -75,7 +75,9 @@ def _atom(atom: Atom, name: NameText) -> str:
             return name(atom)
         case Floor(argument, divisor):
             inner = parenthesised(formula_text(argument, name))
-            return f"({inner} >= 0 ? {inner} / {divisor} : -(({divisor - 1} - {inner}) / {divisor}))"
+            # A plain name may be the least number of its type.
+            first = f"{divisor - 1}LL" if inner.isidentifier() else f"{divisor - 1}"
+            return f"({inner} >= 0 ? {inner} / {divisor} : -(({first} - {inner}) / {divisor}))"
         case Extreme(kind, arguments):
             first, *rest = (formula_text(argument, name) for argument in arguments)
             return choose(kind, first, rest)

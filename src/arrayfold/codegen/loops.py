@@ -10,6 +10,7 @@ import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised, without_outer
 from arrayfold.codegen.inner_loop import InnerLoop, Mode
+from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, parts_of
 from arrayfold.errors import InputError, IslFailure
 from arrayfold.formula import Formula
 
@@ -20,14 +21,11 @@ _COMPARISONS: Mapping[Any, str] = {
     isl.ast_expr_op_type.ge: ">=",
     isl.ast_expr_op_type.gt: ">",
 }
-# islpy's types do not know the members whose names are Python's keywords with an underscore.
-_OPERATIONS: Any = isl.ast_expr_op_type
-_NODES: Any = isl.ast_node_type
 _LOGIC: Mapping[Any, str] = {
-    _OPERATIONS.and_: "&&",
-    _OPERATIONS.and_then: "&&",
-    _OPERATIONS.or_: "||",
-    _OPERATIONS.or_else: "||",
+    OPERATIONS.and_: "&&",
+    OPERATIONS.and_then: "&&",
+    OPERATIONS.or_: "||",
+    OPERATIONS.or_else: "||",
 }
 _INDENT = "  "
 
@@ -59,7 +57,7 @@ class LoopStyle:
     type        the type of iterators
     parallel    dimensions of the schedule that get an OpenMP pragma
     parameters  name in the model -> C text
-    options     { [t] -> unroll[d] }  for isl
+    ranges      between which numbers expressions are
     name        new names, where innermost loops are to be free of modulo
     private     lines at the begin and at the end of the body of a parallel loop, given its dimension and the
                 statements inside
@@ -75,7 +73,7 @@ class LoopStyle:
     type: str
     parallel: frozenset[int]
     parameters: Mapping[str, str]
-    options: isl.UnionMap
+    ranges: Ranges
     name: Callable[[str], str] | None = None
     private: Private = lambda _dimension, _statements: ((), ())
     is_whole: IsWhole | None = None
@@ -84,31 +82,52 @@ class LoopStyle:
     strips: Strips = lambda _dimension, _statements: (False, None)
 
 
-def loop_lines(
-    schedule: isl.UnionMap, context: isl.Set, style: LoopStyle, statement: StatementLines
-) -> tuple[list[str], frozenset[str]]:
-    """C loops that run the instances in the order of a schedule, and statements outside of parallel ones.
+@dataclass(frozen=True, eq=False)
+class LoopTree:
+    """Loops for an order, as isl makes them.
 
-    schedule   { S[i] -> [t] }  with its domain
+    instances  { S[i] }  what runs at each place, by the number in its annotation; none if nobody asked
+    """
+
+    root: isl.AstNode
+    instances: tuple[isl.UnionSet, ...]
+
+    @staticmethod
+    def of(
+        schedule: isl.UnionMap,
+        context: isl.Set,
+        iterators: Sequence[str],
+        options: isl.UnionMap,
+        *,
+        with_instances: bool,
+    ) -> LoopTree:
+        """The loops of a schedule { S[i] -> [t] }, with options { [t] -> unroll[d] } for isl."""
+        build = isl.AstBuild.from_context(context)
+        names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(iterators))
+        for name in iterators:
+            names = names.add(isl.Id(name))
+        build = build.set_iterators(names).set_options(options)
+        instances: list[isl.UnionSet] = []
+
+        def note(node: isl.AstNode, where: isl.AstBuild) -> isl.AstNode:
+            instances.append(where.get_schedule().domain())
+            return node.set_annotation(isl.Id(f"{len(instances) - 1}"))
+
+        if with_instances:
+            build, _ = build.set_at_each_domain(note)
+        root = build.node_from_schedule_map(schedule)
+        return LoopTree(root, tuple(instances))
+
+
+def loop_lines(
+    tree: LoopTree, style: LoopStyle, statement: StatementLines
+) -> tuple[list[str], frozenset[str]]:
+    """The loops in C, and statements outside of parallel ones.
+
     statement  the lines of a statement, given its name and the texts of its iterators
     """
-    build = isl.AstBuild.from_context(context)
-    names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(style.iterators))
-    for name in style.iterators:
-        names = names.add(isl.Id(name))
-    build = build.set_iterators(names)
-    build = build.set_options(style.options)
-    instances: list[isl.UnionSet] = []
-
-    def note(node: isl.AstNode, where: isl.AstBuild) -> isl.AstNode:
-        instances.append(where.get_schedule().domain())
-        return node.set_annotation(isl.Id(f"{len(instances) - 1}"))
-
-    if style.is_whole is not None and style.parallel:
-        build, _ = build.set_at_each_domain(note)
-    tree = build.node_from_schedule_map(schedule)
-    printer = _Printer(style, statement, instances)
-    return list(printer.node(tree)), frozenset(printer.outside)
+    printer = _Printer(style, statement, tree.instances)
+    return list(printer.node(tree.root)), frozenset(printer.outside)
 
 
 class _Printer:
@@ -126,15 +145,15 @@ class _Printer:
 
     def node(self, node: isl.AstNode) -> Iterator[str]:
         kind = node.get_type()
-        if kind == _NODES.for_:
+        if kind == NODES.for_:
             yield from self._for(node)
-        elif kind == _NODES.if_:
+        elif kind == NODES.if_:
             yield from self._if(node)
-        elif kind == _NODES.block:
+        elif kind == NODES.block:
             children = node.block_get_children()
             for k in range(children.n_ast_node()):
                 yield from self.node(children.get_at(k))
-        elif kind == _NODES.mark:
+        elif kind == NODES.mark:
             yield from self.node(node.mark_get_node())
         else:
             yield from self._user(node)
@@ -236,7 +255,7 @@ class _Printer:
             return None
         text = self.expression(right)
         kind = condition.get_op_type()
-        return text if kind == _OPERATIONS.lt else f"{text} + 1" if kind == _OPERATIONS.le else None
+        return text if kind == OPERATIONS.lt else f"{text} + 1" if kind == OPERATIONS.le else None
 
     def _if(self, node: isl.AstNode) -> Iterator[str]:
         then = list(self.node(node.if_get_then_node()))
@@ -268,7 +287,10 @@ class _Printer:
     # ------------------------------------------------ expressions
 
     def expression(self, node: isl.AstExpr) -> str:
-        return expression_text(node, self._style.parameters)
+        names = self._style.parameters
+        if not self._style.ranges.fits(node):
+            names = {name: text if "(" in text else f"(long long){text}" for name, text in names.items()}
+        return expression_text(node, names)
 
 
 def expression_text(node: isl.AstExpr, names: Mapping[str, str]) -> str:
@@ -292,33 +314,20 @@ def condition_text(where: isl.Set, names: Mapping[str, str]) -> str:
 
 def _is_innermost(node: isl.AstNode) -> bool:
     """Whether there is no loop inside; loops that run once do not count."""
-    is_loop = node.get_type() == _NODES.for_ and not node.for_is_degenerate()
-    return not is_loop and all(map(_is_innermost, _parts_of(node)))
+    is_loop = node.get_type() == NODES.for_ and not node.for_is_degenerate()
+    return not is_loop and all(map(_is_innermost, parts_of(node)))
 
 
 def _users_in(node: isl.AstNode) -> Iterator[isl.AstNode]:
     """The places inside at which statements run."""
-    if node.get_type() == _NODES.user:
+    if node.get_type() == NODES.user:
         yield node
-    for part in _parts_of(node):
+    for part in parts_of(node):
         yield from _users_in(part)
 
 
-def _parts_of(node: isl.AstNode) -> list[isl.AstNode]:
-    """The nodes right inside of a node."""
-    kind = node.get_type()
-    if kind == _NODES.for_:
-        return [node.for_get_body()]
-    if kind == _NODES.if_:
-        return [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
-    if kind == _NODES.block:
-        children = node.block_get_children()
-        return [children.get_at(k) for k in range(children.n_ast_node())]
-    return [node.mark_get_node()] if kind == _NODES.mark else []
-
-
 def _operation(kind: Any, operands: Sequence[str]) -> str:
-    op = _OPERATIONS
+    op = OPERATIONS
     factors = [parenthesised(operand) for operand in operands]
     if kind in (op.max, op.min):
         return choose("max" if kind == op.max else "min", operands[0], list(operands[1:]))

@@ -8,27 +8,33 @@ from functools import partial
 
 import islpy as isl
 
-from arrayfold._isl import maps_of
+from arrayfold._isl import maps_of, parameter_range
 from arrayfold.c.calls import only_computes
 from arrayfold.c.source import CSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, For, Reference, Variable, walk
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.formulas import formula_text
 from arrayfold.codegen.independence import Independence
-from arrayfold.codegen.loops import LoopStyle, Style, loop_lines
+from arrayfold.codegen.loops import LoopStyle, LoopTree, Style, loop_lines
 from arrayfold.codegen.moves import Places
 from arrayfold.codegen.names import Names
+from arrayfold.codegen.ranges import Range, Ranges
 from arrayfold.codegen.statements import StatementWriter, times_of
 from arrayfold.codegen.storage import Storage, parameter_text, written_type
 from arrayfold.errors import InputError
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.formula_signs import is_at_least
+from arrayfold.frontends.c_integers import limits
 from arrayfold.guards import check_guards, with_guard_reads
 from arrayfold.liveness import analyse
 from arrayfold.mapping import FoldMapping
 from arrayfold.program import Program
 from arrayfold.verify import Proof, verify
+
+_INT_BITS = 32
+_LARGEST_OBJECT = 2**63 - 1
+_ABOUT = 64
 
 
 @dataclass(frozen=True)
@@ -66,16 +72,23 @@ def generate_region(
     _refuse_lost_values(program, source)
     order = CodeOrder.of(program, source)
     iterators = [variable for name in order.statements for variable in source.statements[name].iterators]
-    # Bounds may exceed an int before any iteration runs, if sizes do.
-    sizes_and_iterators = [*iterators, *source.parameters.values()]
-    is_wide = any(one.type.bits > 31 + (one.type.kind == "signed") for one in sizes_and_iterators)
+    of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
+    users = _users(program, source, of_threads)
+    new = tuple(names.fresh(f"c{k}") for k in range(order.depth))
+    sizes = program.context if source.legal is None else program.context.intersect(source.legal)
+    options = order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space())
+    is_cut = bool(users) and bool(order.parallel)
+    tree = LoopTree.of(order.schedule, sizes, new, options, with_instances=is_cut)
+    ranges = Ranges.of(_parameter_ranges(program, source), tree.root)
+    is_wide = any(one.type.bits > _INT_BITS - (one.type.kind == "unsigned") for one in iterators)
+    is_wide |= not ranges.all_fit(tree.root, {new[d] for d in order.parallel})
     to_text = parameter_text(source.parameters)
     loop_style = LoopStyle(
-        tuple(names.fresh(f"c{k}") for k in range(order.depth)),
+        new,
         "long long" if is_wide else "int",
         order.parallel,
         {name: to_text(name) for name in source.parameters},
-        order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space()),
+        ranges,
     )
     if style == "fast":
         stored = {mapping.array: mapping for mapping in mappings}
@@ -106,9 +119,6 @@ def generate_region(
         loop_style.iterators,
     )
 
-    of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
-    users = _users(program, source, of_threads)
-
     def declarations_for(statements: frozenset[str], variables: Iterable[Variable]) -> list[str]:
         used = (variable for variable in variables if variable in hoisted and users[variable] & statements)
         return [_declaration(variable, hoisted[variable], source, program) for variable in used]
@@ -120,10 +130,9 @@ def generate_region(
     own = {array for array, storage in by_array.items() if storage.is_private}
     threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
     loop_style = replace(loop_style, private=private, threads=frozenset(threads))
-    if users:
+    if is_cut:
         loop_style = replace(loop_style, is_whole=partial(_is_whole, order.schedule, list(users.values())))
-    sizes = program.context if source.legal is None else program.context.intersect(source.legal)
-    lines, outside_of_threads = loop_lines(order.schedule, sizes, loop_style, writer.lines)
+    lines, outside_of_threads = loop_lines(tree, loop_style, writer.lines)
     declarations = [
         *(
             _declaration(variable, name, source, program)
@@ -226,6 +235,42 @@ def _users(
             if variable in found:
                 found[variable] |= {statement.name}
     return found
+
+
+def _parameter_ranges(program: Program, source: CSource) -> dict[str, Range]:
+    """Parameter -> the smallest and the largest value that types, context, assumptions and memory allow."""
+    known = program.context
+    for one in program.assumptions:
+        known = known.intersect(one.where)
+    found: dict[str, Range] = {}
+    for name, variable in source.parameters.items():
+        low, high = limits(variable.type)
+        least, most = parameter_range(known, name)
+        most = min(high if most is None else most, _largest_in_memory(program, source, name))
+        found[name] = low if least is None else max(low, least), min(high, most)
+    return found
+
+
+def _largest_in_memory(program: Program, source: CSource, name: str) -> int:
+    """The largest value of a parameter at which arrays with several such extents can exist."""
+    found = _LARGEST_OBJECT
+    for array, box in source.declared.items():
+        extents = [box.dim_max(k) for k in range(box.dim(isl.dim_type.set))]
+        along = sum(_is_at_least_about(extent, name, program.context) for extent in extents)
+        if along > 1:
+            variable = {**source.variables, **source.replaced}[array]
+            cells = _LARGEST_OBJECT // max(1, variable.element.bits // 8)
+            found = min(found, int(cells ** (1 / along)) + 2 * _ABOUT)
+    return found
+
+
+def _is_at_least_about(extent: isl.PwAff, name: str, context: isl.Set) -> bool:
+    """Whether an extent is no smaller than a parameter, but for a few."""
+    if extent.find_dim_by_name(isl.dim_type.param, name) < 0:
+        return False
+    parameter = isl.PwAff(f"[{name}] -> {{ [({name})] }}")
+    least = extent.sub(parameter).intersect_params(context).min_val()
+    return bool(least.is_int()) and least.to_python() >= -_ABOUT
 
 
 def _is_whole(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -24,7 +25,7 @@ from arrayfold.frontends.c_arrays import (
     refuse_unknown_pointers,
     variables_of,
 )
-from arrayfold.frontends.c_assumptions import ContextBuilder
+from arrayfold.frontends.c_assumptions import ContextBuilder, Need
 from arrayfold.frontends.c_calls import CallsOfRegion
 from arrayfold.frontends.c_conditions import with_same_conditions
 from arrayfold.frontends.c_effects import Effect
@@ -44,6 +45,9 @@ from arrayfold.frontends.clang import parse_c
 from arrayfold.frontends.options import apply_options, read_context
 from arrayfold.guarded_order import with_guarded_order
 from arrayfold.program import Access, Array, Kept, Parallelism, Program, Statement
+
+_WIDEST = 64
+_BEYOND_C = re.compile(r"\d{19,}")
 
 
 def read_c(
@@ -176,9 +180,22 @@ class _RegionReader:
         is_new = [self.context.meet(need) for need in of_extents]
         if not any(is_new):
             self._require()
-            is_new = [self.context.meet(need) for need in self._affine.needs]
+            is_new = [self.context.meet(need) for need in (*self._affine.needs, *self._signed_sizes())]
         final = self.context.known.intersect(self.context.large)
         self.must_read_again = any(is_new) or (bool(self._affine.wraps) and not known.is_subset(final))
+
+    def _signed_sizes(self) -> Iterator[Need]:
+        """No size has all of 64 bits where only numbers that C does not have tell when a value wraps."""
+        wide = [wrap for wrap in self._affine.wraps if wrap.kind.bits >= _WIDEST]
+        if not wide or not any(_BEYOND_C.search(str(item.may)) for item in self._found):
+            return
+        at = wide[0].offset
+        error = self._text.not_affine("this value may wrap around", at)
+        for name, variable in self._affine.parameters.items():
+            if variable.type.bits >= _WIDEST and variable.type.kind == "unsigned":
+                everything = isl.Set(f"[{name}] -> {{ : }}")
+                huge = isl.Set(f"[{name}] -> {{ : {name} >= {2 ** (_WIDEST - 1)} }}")
+                yield Need(huge, everything, f"{variable.name} fits into a signed type", at, error)
 
     def _is_data(self, variable: Variable) -> bool:
         """Whether accesses to a variable are part of the model: arrays, and scalars that are no sizes."""
