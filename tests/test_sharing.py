@@ -489,3 +489,42 @@ def test_subscripts_with_a_modulo_are_no_common_coordinates(share: Share) -> Non
     for array in result:
         for member in array.members:
             assert all(entry.is_constant for row in member.matrix for entry in row)
+
+
+SECTIONS = """
+void k(int n, const int in[restrict n + 1], int out[restrict n + 1])
+{
+    int u[n + 1], w[n + 1];
+#pragma scop
+#pragma omp parallel sections
+    {
+#pragma omp section
+        for (int i = 0; i < n; i++) { u[i] = in[i]; out[i] = u[i]; }
+    }
+#pragma omp parallel sections
+    {
+#pragma omp section
+        for (int i = 0; i < n; i++) { w[i] = in[i]; out[i] += w[i] * 3; }
+    }
+#pragma endscop
+}
+"""
+
+
+def test_auto_keeps_loops_that_cannot_be_written_anew() -> None:
+    (program,) = read_c("sections.c", SECTIONS.encode())
+    result = fold_shared(program, "auto")
+    assert [array.name for array in result] == ["u", "w"]
+    assert "parallel sections" in result.to_c()
+    assert result.footprint is not None
+    assert any("OpenMP constructs of k must stay" in one for one in result.footprint.remarks)
+
+
+@pytest.mark.parametrize("share", ["none", "cells"])
+def test_values_in_other_places_need_loops_that_can_be_written_anew(share: Share) -> None:
+    (program,) = read_c("sections.c", SECTIONS.encode())
+    result = fold_shared(reallocate(program) if share == "none" else program, share)
+    with pytest.raises(InputError, match="must stay as they are written") as refusal:
+        result.to_c()
+    assert "--share offsets does not" in str(refusal.value.hint)
+    assert "--loops" not in str(refusal.value.hint)

@@ -14,6 +14,7 @@ from arrayfold._defects import reported
 from arrayfold._isl import fresh_name, large_parameters
 from arrayfold.analysis import Analysis
 from arrayfold.bounds import LowerBound, find_lower_bound
+from arrayfold.codegen.regenerate import check_new_loops
 from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.fold import checked_params, fold_one
 from arrayfold.fold_in_time import Progress, all_in_time, chosen_arrays
@@ -87,7 +88,9 @@ class _Folding:
         """The result with the fewest cells; of several, the simplest."""
         # Every array for itself must still be possible afterwards.
         some = replace(self, budget=self.budget.part(_SHARE_FOR_CELLS))
-        merged = list(some._with_merged_cells()) if share in ("cells", "auto") else []
+        why_apart = self._why_loops_stay() if share == "auto" else None
+        is_merged = share in ("cells", "auto") and why_apart is None
+        merged = list(some._with_merged_cells()) if is_merged else []
         if share == "cells" and any(map(_is_tight, merged)):
             return min(merged, key=self._rank)
         apart = self._apart()
@@ -96,14 +99,28 @@ class _Folding:
             found.append(self._in_blocks(apart, buffers_for))
         if share in ("offsets", "auto"):
             found.append(self._in_blocks(apart, offsets_for))
-        return self._with_cuts(min([*found, *merged], key=self._rank))
+        return self._with_remarks(min([*found, *merged], key=self._rank), why_apart)
 
-    def _with_cuts(self, result: FoldResult) -> FoldResult:
-        """The result, which says where the search for fewer cells was cut short."""
-        footprint, words = result.footprint, self.budget.cut_words()
-        if footprint is None or footprint.is_least or not words:
+    def _with_remarks(self, result: FoldResult, why_apart: str | None) -> FoldResult:
+        """The result, which says what kept the search from fewer cells."""
+        footprint = result.footprint
+        if footprint is None or footprint.is_least:
             return result
-        return replace(result, footprint=replace(footprint, remarks=(*footprint.remarks, words)))
+        words = [f"cells of different arrays do not share addresses: {why_apart}"] if why_apart else []
+        words += filter(None, [self.budget.cut_words()])
+        return replace(result, footprint=replace(footprint, remarks=(*footprint.remarks, *words)))
+
+    def _why_loops_stay(self) -> str | None:
+        """Why loops cannot be written anew, as cells in one memory need it; None if they can."""
+        source = self.program.source
+        if source is None:
+            return None
+        try:
+            with self.budget.limit("the question whether loops can be written anew"):
+                check_new_loops(self.program, source)
+        except ArrayfoldError as error:
+            return error.message if isinstance(error, InputError) else str(error)
+        return None
 
     def _rank(self, result: FoldResult) -> tuple[object, ...]:
         assert result.footprint is not None

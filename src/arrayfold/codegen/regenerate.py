@@ -66,10 +66,8 @@ def generate_region(
 
     replaced  variables that it does not use any more
     """
-    check_guards(program)
-    _refuse_repeated_conditions(source)
+    check_new_loops(program, source)
     _check_conditions_survive(program, source, mappings)
-    _refuse_lost_values(program, source)
     order = CodeOrder.of(program, source)
     iterators = [variable for name in order.statements for variable in source.statements[name].iterators]
     of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
@@ -149,6 +147,13 @@ def generate_region(
     return GeneratedRegion(declarations, lines, outside, style == "readable")
 
 
+def check_new_loops(program: Program, source: CSource) -> None:
+    """Raise if the loops of a region cannot be written anew, wherever its values are stored."""
+    check_guards(program)
+    _refuse_repeated_conditions(source)
+    _refuse_lost_values(program, source)
+
+
 def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[FoldMapping]) -> None:
     """Raise if a fold may overwrite what a condition reads before what it guards has run."""
     guarded = with_guard_reads(program)
@@ -204,7 +209,7 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
         raise InputError(
             f"the OpenMP constructs of {source.name} must stay as they are written",
             source.text.place(source.region.before),
-            "Only parallel for can be written anew; leave out --loops generate.",
+            f"Only parallel for can be written anew, as {_needs_new_loops(program)}.",
         )
     written = {access.array for item in program.statements for access in item.accesses if access.is_write}
     scalars = [
@@ -217,6 +222,15 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
             f"the parallel loops of {source.name} set {scalars[0]}, so they must stay as they are written",
             source.text.place(source.region.before),
         )
+
+
+def _needs_new_loops(program: Program) -> str:
+    """What makes new loops necessary in the order as written, and what does not."""
+    if program.buffers:
+        return "--local needs it"
+    if program.moved is not None:
+        return "--mode reallocate and --share cells need it; --share offsets does not"
+    return "--loops generate and subscripts inside of macros need it"
 
 
 def _is_as_written(program: Program, source: CSource) -> bool:
