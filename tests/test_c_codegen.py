@@ -268,6 +268,21 @@ void f(int N, double in[restrict N + 2], double out[restrict N + 2])
 #pragma endscop
 }
 """,
+    # The statement is printed from the model, in which sizeof is a word without a value.
+    "size-of-a-type-in-a-macro": """\
+#define SET(a, i, v) a[(i)] = (v)
+void f(int N, double in[restrict N + 2], double out[restrict N + 2])
+{
+  double tmp[N];
+#pragma scop
+  for (int i = 0; i < N; i++) {
+    SET(tmp, i, in[i] + (int)sizeof(unsigned /* x */ char *));
+    if (in[i] > (int)sizeof (long))
+      out[i] = tmp[i];
+  }
+#pragma endscop
+}
+""",
     # An int iterator becomes a long long one, and arithmetic with it changes.
     "iterators-of-two-widths": """\
 void f(long N, double in[restrict N + 2], double out[restrict N + 2])
@@ -456,6 +471,15 @@ def test_file(name: str, loops: str) -> None:
             check(FILES[name], loops)
     else:
         check(FILES[name], loops)
+
+
+@pytest.mark.parametrize("size", ["WIDTH", "sizeof in[0]", "sizeof(double[i + 1])"])
+def test_sizes_that_cannot_be_written_again(size: str) -> None:
+    code = FILES["size-of-a-type-in-a-macro"].replace("sizeof(unsigned /* x */ char *)", size)
+    with pytest.raises(InputError, match="sizeof cannot be written again in new loops") as refusal:
+        folded(f"#define WIDTH sizeof(long)\n{code}".encode(), "generate")
+    assert refusal.value.place is not None
+    assert size in refusal.value.place.line_text
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ class Driver:
             del node
             return arguments.get(variable, variable.name) + "".join(f"[{text}]" for text in texts)
 
-        return ExpressionPrinter(element).text(extent)
+        return ExpressionPrinter(self.source.text, element).text(extent)
 
     # ------------------------------------------------ global variables
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
+from arrayfold.c.source import CText
 from arrayfold.c.tree import (
     Assign,
     Binary,
@@ -22,7 +24,6 @@ from arrayfold.c.tree import (
     Variable,
     array_access,
 )
-from arrayfold.errors import ArrayfoldError
 
 ElementText = Callable[[Variable, Sequence[str], Reference | Subscript], str]
 
@@ -38,17 +39,16 @@ _PRECEDENCE = {
     "&&": 2,
     "||": 1,
 }
+# Of a type by its name: brackets and parentheses might hold variables.
+_SIZE_OF_TYPE = re.compile(r"sizeof\s*\([\w\s*]+\)")
 _UNARY, _POSTFIX, _CONDITIONAL, _ASSIGNMENT, _COMMA = 11, 12, 0, -1, -2
 
 
-class CannotPrint(ArrayfoldError):
-    """Something stands in a macro that has no text of its own."""
-
-
 class ExpressionPrinter:
-    """Prints expressions; `element` names variables and elements of arrays, given subscripts and tree."""
+    """Prints expressions of a file; `element` names variables and elements, given subscripts and tree."""
 
-    def __init__(self, element: ElementText) -> None:
+    def __init__(self, file: CText, element: ElementText) -> None:
+        self._file = file
         self._element = element
 
     def text(self, expression: Expression, least: int = _COMMA) -> str:
@@ -89,8 +89,21 @@ class ExpressionPrinter:
             case Call(function=function, arguments=arguments):
                 inside = ", ".join(self.text(argument, _ASSIGNMENT) for argument in arguments)
                 return f"{function.name}({inside})", _POSTFIX
-            case Opaque(what=what):
-                raise CannotPrint(f"{what} comes out of a macro and cannot be written again")
+            case Opaque():
+                return self._size_of_type(expression), _POSTFIX
+
+    def _size_of_type(self, expression: Opaque) -> str:
+        """`sizeof(T)` as the file says it; what is no such thing cannot be printed."""
+        span = expression.span
+        is_type = span.is_text and not expression.parts
+        match = _SIZE_OF_TYPE.match(self._file.plain, span.start) if is_type else None
+        if match is None:
+            raise self._file.error(
+                f"{expression.what} cannot be written again in new loops",
+                max(0, span.start),
+                "Give its value to a variable before the region.",
+            )
+        return " ".join(match.group().split())
 
     def _access(self, expression: Reference | Subscript) -> tuple[str, int]:
         access = array_access(expression)

@@ -321,7 +321,7 @@ class StatementWriter:
                 return variable.name + "".join(f"[{one}]" for one in texts)
             return values.get(variable, self.hoisted.get(variable, variable.name))
 
-        return ExpressionPrinter(text)
+        return ExpressionPrinter(self.source.text, text)
 
 
 def _targets(expression: Expression) -> set[Expression]:
