@@ -134,6 +134,65 @@ def test_a_pure_function_may_look_at_what_the_region_writes(tmp_path: Path) -> N
     assert af.reorder(program, fuse=True)
 
 
+PURE = "__attribute__((pure)) "
+SEEN = {
+    "a number": ("static int st = 5;\n", "static int f(int x) { return st + x; }", True),
+    "a body of which it stands before": (
+        "int f(int);\nint st = 5;\n",
+        "int f(int x) { return st + x; }",
+        True,
+    ),
+    "another array": ("static int other[9];\n", "static int f(int x) { return other[x % 9]; }", True),
+    "what it calls": (
+        "static int st = 5;\nstatic int get(void) { return st; }\n",
+        "static int f(int x) { return get() + x; }",
+        True,
+    ),
+    "arguments": ("", "static int f(int x) { return x; }", True),
+    "the array": ("", "static int f(int x) { return table[x]; }", False),
+    "the array in what it calls": (
+        "static int get(void) { return table[0]; }\n",
+        "static int f(int x) { return get() + x; }",
+        False,
+    ),
+    "a pointer": ("static int *where;\n", "static int f(int x) { return *where + x; }", False),
+    "a promise that is broken": ("static int st;\n", "static int f(int x) { return st += x; }", False),
+    "a call that is not seen": ("int get(void);\n", "static int f(int x) { return get() + x; }", False),
+    "a table that is filled": (
+        "static int memo[9];\n",
+        "static int f(int x) { return memo[x % 9] ? memo[x % 9] : (memo[x % 9] = x); }",
+        False,
+    ),
+    "a variable that others change": (
+        "static volatile int st;\n",
+        "static int f(int x) { return st + x; }",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_a_pure_function_with_a_body_looks_at_what_that_names(name: str, tmp_path: Path) -> None:
+    before, body, is_free = SEEN[name]
+    program = read_with_table(tmp_path, f"int table[99];\n{before}{PURE}{body}\n", "f(i)")
+    if is_free:
+        assert af.reorder(program, fuse=True).schedule is not program.schedule
+    else:
+        with pytest.raises(InputError, match="the order must stay"):
+            af.reorder(program, fuse=True)
+
+
+@pytest.mark.parametrize("restrict", ["restrict ", ""])
+def test_pointers_may_lead_to_what_a_pure_function_names(restrict: str, tmp_path: Path) -> None:
+    file = tmp_path / "pointer.c"
+    head = f"static int st = 5;\n{PURE}static int f(int x) {{ return st + x; }}\nint table[99];\n"
+    file.write_text(head + REGION.replace("restrict ", restrict).replace("CALL", "f(i)"))
+    program = af.read(file)
+    assert isinstance(program, Program)
+    assert program.source is not None
+    assert (program.source.impure is None) == bool(restrict)
+
+
 @pytest.mark.parametrize(
     ("head", "call", "reason"),
     [

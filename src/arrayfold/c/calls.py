@@ -82,7 +82,9 @@ def hidden_state(
     trusted  functions that depend on their arguments alone, because the user says so
     """
     for inner in _reached(function, trusted):
-        what = _state_of(inner, shared)
+        # What a pure function calls keeps the promise with it, if that can be seen.
+        is_pure = inner.declared == "pure" or (function.declared == "pure" and inner.has_body)
+        what = _looked_at(inner, shared) if is_pure else _state_of(inner)
         if what is not None and inner is function:
             return f"{function.name}() {what}"
         if what is not None:
@@ -90,14 +92,33 @@ def hidden_state(
     return None
 
 
-def _state_of(function: Function, shared: Collection[Variable]) -> str | None:
+def _looked_at(function: Function, shared: Collection[Variable]) -> str | None:
+    """What a function that changes nothing may look at, as the rest of a sentence."""
+    if function.declared == "const" or (not function.has_body and is_known_pure(function.name)):
+        return None
+    changed = {*function.changed, *function.stored}
+    state = next((one for one in function.globals if one in changed or one.is_volatile), None)
+    if state is not None:
+        return f"uses {state.name}"
+    is_seen = function.has_body and not function.has_assembly and all(map(_holds_numbers, function.globals))
+    if is_seen:
+        # Pointers of the region may lead to what the body names.
+        named = function.globals
+        shared = [one for one in shared if one in named or (named and one.is_pointer)]
+    return f"may look at {min(variable.name for variable in shared)}" if shared else None
+
+
+def _holds_numbers(variable: Variable) -> bool:
+    """Whether a variable leads to no other memory than its own."""
+    return not variable.is_pointer and variable.element.kind in ("signed", "unsigned", "floating")
+
+
+def _state_of(function: Function) -> str | None:
     """What a function uses beside its arguments, as the rest of a sentence; what it calls does not count."""
     if function.has_body:
         if function.globals:
             return f"uses {function.globals[0].name}"
         return "has code that cannot be read" if function.has_assembly else None
-    if function.declared == "pure":
-        return f"may look at {min(variable.name for variable in shared)}" if shared else None
     if function.declared == "const" or is_known_pure(function.name):
         return None
     return "has no body here"

@@ -229,14 +229,20 @@ class CSource:
 
 def assigned_variable(node: Expression | CStatement) -> Variable | None:
     """The variable that a node assigns to or increments directly, if it is one without subscripts."""
+    operand = changed_operand(node)
+    inner = None if operand is None else bare(operand)
+    return inner.variable if isinstance(inner, Reference) else None
+
+
+def changed_operand(node: Expression | CStatement) -> Expression | None:
+    """What a node assigns to, increments, or takes the address of."""
     match node:
         case Assign(target=target):
-            inner = bare(target)
+            return target
         case Unary(operator="x++" | "x--" | "++" | "--" | "&", operand=operand):
-            inner = bare(operand)
+            return operand
         case _:
             return None
-    return inner.variable if isinstance(inner, Reference) else None
 
 
 def updated_inside(statement: StatementSource) -> set[Variable]:

@@ -84,6 +84,7 @@ class Function:
     locals    variables of its body that are set where they are declared
     globals   global or static variables, no constants, that its own body uses
     changed   those that its own body assigns to, or takes the address of
+    stored    those of which it does so with parts
     calls     functions that its own body calls
     declared  "const" if it depends on its arguments alone, "pure" if it changes nothing, by attribute
     """
@@ -94,6 +95,7 @@ class Function:
     returned: Expression | None = None
     globals: tuple[Variable, ...] = ()
     changed: tuple[Variable, ...] = ()
+    stored: tuple[Variable, ...] = ()
     calls: tuple[Function, ...] = ()
     has_body: bool = False
     has_assembly: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arrayfold.c.source import assigned_variable
+from arrayfold.c.source import assigned_variable, changed_operand
 from arrayfold.c.tree import (
     Block,
     Call,
@@ -14,10 +14,14 @@ from arrayfold.c.tree import (
     Expression,
     Function,
     If,
+    Member,
     Opaque,
     OtherStatement,
     Reference,
+    Subscript,
+    Unary,
     Variable,
+    bare,
     walk,
 )
 
@@ -69,6 +73,26 @@ def changed_in(body: Block) -> tuple[Variable, ...]:
     """Variables from outside, without subscripts, that a body assigns to or takes the address of."""
     assigned = {assigned_variable(node) for node in walk(body)}
     return tuple(variable for variable in globals_in(body) if variable in assigned)
+
+
+def stored_in(body: Block) -> tuple[Variable, ...]:
+    """Variables from outside: a body assigns to their parts or to what they lead to, or takes the address."""
+    changed = (changed_operand(node) for node in walk(body))
+    holders = {_holder(operand) for operand in changed if operand is not None}
+    return tuple(variable for variable in globals_in(body) if variable in holders)
+
+
+def _holder(expression: Expression) -> Variable | None:
+    """The variable of which something is a part, or to which it leads."""
+    inner = bare(expression)
+    while True:
+        match inner:
+            case Subscript(base=base) | Member(base=base) | Unary(operator="*", operand=base):
+                inner = bare(base)
+            case Reference(variable=variable):
+                return variable
+            case _:
+                return None
 
 
 def calls_in(body: Block) -> tuple[Function, ...]:

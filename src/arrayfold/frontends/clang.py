@@ -39,7 +39,14 @@ from arrayfold.c.tree import (
     Unary,
     Variable,
 )
-from arrayfold.frontends.c_inline import calls_in, changed_in, globals_in, has_hidden_code, simple_body
+from arrayfold.frontends.c_inline import (
+    calls_in,
+    changed_in,
+    globals_in,
+    has_hidden_code,
+    simple_body,
+    stored_in,
+)
 from arrayfold.frontends.libclang import (
     cindex,
     evaluate,
@@ -291,6 +298,7 @@ class _Converter:
             "returned": returned,
             "globals": globals_in(body),
             "changed": changed_in(body),
+            "stored": stored_in(body),
             "calls": calls_in(body),
             "has_body": True,
             "has_assembly": has_hidden_code(body),
