@@ -298,3 +298,29 @@ def test_where_no_value_can_move_the_program_stays_as_it_is(
         shown = capsys.readouterr()
         assert "no value can have another place" in shown.err
         assert "proved" in shown.out
+
+
+WRITTEN_ANEW = """
+void k(int n, int in[restrict n + 1], int out[restrict n + 1])
+{
+    int t[n + 1];
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        t[i] = 1;
+        CONDITION
+            t[i] = in[i];
+        if (i >= 2)
+            out[i] = t[i - 2];
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("condition", "can_move"), [("if (in[i] > 10)", False), ("if (i > 10)", True)])
+def test_reallocation_is_advised_where_it_is_possible(condition: str, can_move: bool) -> None:
+    (program,) = read_c("anew.c", WRITTEN_ANEW.replace("CONDITION", condition).encode())
+    (note,) = (note for note in fold(program)["t"].conflicts.notes if "written anew" in note)
+    assert ("--mode reallocate" in note) == can_move
+    moved = fold(reallocate(program))
+    assert not any("--mode reallocate" in note for array in moved for note in array.conflicts.notes)

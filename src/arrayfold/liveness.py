@@ -31,6 +31,7 @@ from arrayfold.conditions import never_together
 from arrayfold.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.dataflow import surely_written, undefined_reads
 from arrayfold.errors import BudgetExceeded, IslFailure, MethodNotApplicable
+from arrayfold.expansion import find_obstacle, may_move
 from arrayfold.order import Order, fronts, order_of, sweep
 from arrayfold.program import Array, ConflictProblem, Problem, Program
 from arrayfold.short_times import with_short_times
@@ -43,10 +44,8 @@ _SHARE_FOR_FRONTS = 0.2
 _FAR_MORE = 3
 
 
-_WRITTEN_ANEW = (
-    "cells are written anew, and a lifetime counts from the first write to the last read; --mode reallocate, "
-    "which looks at single values, may need fewer cells"
-)
+_WRITTEN_ANEW = "cells are written anew, and a lifetime counts from the first write to the last read"
+_REALLOCATE = "; --mode reallocate, which looks at single values, may need fewer cells"
 
 
 _ASSUMED = (
@@ -126,7 +125,8 @@ class Liveness:
         order = self.order.among(accesses.events)
         notes = self.order.notes
         if self._writes_anew(array, accesses, order):
-            notes = (*notes, _WRITTEN_ANEW)
+            advice = _REALLOCATE if self._may_be_reallocated(array) else ""
+            notes = (*notes, _WRITTEN_ANEW + advice)
         if order.is_total:
             accesses, order = _with_short_times(accesses, order)
         else:
@@ -169,6 +169,12 @@ class Liveness:
         pairs = pairs.intersect_range(self._together(order).wrap())
         anew = pairs.range_factor_range().subtract(updates.extract_map(accesses.writes.get_space()))
         return not anew.params().is_disjoint(fix_parameters(large_parameters(self.program.context)))
+
+    def _may_be_reallocated(self, array: Array) -> bool:
+        """Whether values of an array could still have other places."""
+        program = self.program
+        may_try = program.moved is None and may_move(program, array)
+        return may_try and find_obstacle(program, array.name) is None
 
     def _together(self, order: Order) -> isl.Map:
         """{ [a] -> [b] }: writes that no condition on data keeps apart."""
