@@ -325,3 +325,20 @@ def test_shells_complete_commands_and_methods() -> None:
 
     assert completions("arrayfold co").split() == ["compare", "conflicts"]
     assert completions("arrayfold fold x.c --method la").split() == ["lattice"]
+
+
+@pytest.mark.parametrize(("source", "is_serial"), [("a[i - 1]", True), ("i", False)])
+def test_parallel_says_where_no_loop_can_run_so(
+    source: str,
+    is_serial: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "serial.c"
+    file.write_text(
+        "void k(int n, double a[restrict n + 1])\n{\n  double t[n + 1];\n#pragma scop\n"
+        f"  for (int i = 1; i < n; i++) {{ t[i] = {source}; a[i] = t[i]; }}\n#pragma endscop\n}}\n"
+    )
+    assert run(monkeypatch, "fold", str(file), "--parallel") == 0
+    assert ("note: k: no loop can run in parallel" in capsys.readouterr().err) == is_serial

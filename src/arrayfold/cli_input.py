@@ -118,7 +118,7 @@ class Input:
     def _reordered(self, problem: Problem, budget: Budget | None) -> Problem:
         from arrayfold.schedule import reorder
 
-        return reorder(
+        found = reorder(
             problem,
             schedule=self.schedule,
             fuse=self.fuse,
@@ -126,6 +126,9 @@ class Input:
             parallel=self.parallel,
             budget=budget,
         )
+        if self.parallel and not found.parallel:
+            typer.echo(f"arrayfold: note: {found.name}: no loop can run in parallel", err=True)
+        return found
 
 
 def _reallocated(problem: Problem, arrays: Sequence[str], budget: Budget | None, *, is_free: bool) -> Problem:
