@@ -410,6 +410,19 @@ def test_sizes_at_which_the_original_has_no_meaning_are_left_out() -> None:
     assert [sizes["N"] for sizes in found.compared["k"]] == [0, 1, 3, 4, 5, 7]
 
 
+def test_loops_that_turn_with_nothing_to_do_are_not_wrong_at_extreme_sizes() -> None:
+    """Two thousand million turns of the new loop do nothing, and take longer than anybody waits."""
+    text = "void k(int N, int M, int out[8]) { LOOPS }"
+    rows, columns = "for (int i = 0; i < N && i < 8; i++)", "for (int j = 0; j < M; j++)"
+    original = text.replace("LOOPS", f"{rows} {columns} out[i] = 1;")
+    found = compared(
+        original, text.replace("LOOPS", f"{columns} {rows} out[i] = 1;"), context="[N, M] -> { : }"
+    )
+    assert found.is_equal
+    endless = text.replace("LOOPS", "for (;;) ;")
+    assert "more than" in difference(original, endless)
+
+
 def test_what_is_not_known_is_said_with_its_place() -> None:
     original = 'void k(int N, int out[N])\n{\n  __asm__("nop");\n  out[0] = 1;\n}\n'
     found = compared(original, original, context="[N] -> { : N >= 0 }")
