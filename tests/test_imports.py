@@ -17,6 +17,7 @@ FLOW = [
     "formula_text",
     "formula_isl",
     "formula_signs",
+    "formula_factors",
     "parameter_words",
     "c",
     "signature",

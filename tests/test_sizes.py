@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -28,6 +29,7 @@ from arrayfold.frontends.problem import read_problem
 from arrayfold.parameter_words import in_words
 from arrayfold.program import ConflictProblem, Program
 from arrayfold.report.data import compare_data, fold_data
+from arrayfold.report.words import bound_notes
 from command import run
 from traces import trace_of
 
@@ -137,6 +139,43 @@ schedule = "[N] -> { S[i] -> [i] }"
 temporary = ["A"]
 """
 HALF_DEAD = DEAD.replace("write", 'read = "[N] -> { S[i] -> A[2i - 2] : i >= 1 }"\nwrite')
+HALF_READ = """
+context = "[N] -> { : N >= 0 }"
+domain = '''
+    [N] -> { S[i, j] : 0 <= i < N and 0 <= j < 2N - 6;
+    T[i, j] : 0 <= i < N - 2 and 0 <= j < 2N - 6 and j mod 2 = 0 }'''
+write = "[N] -> { S[i, j] -> A[i, j] }"
+read = "[N] -> { T[i, j] -> A[i + 2, 2N - 7 - j] }"
+schedule = "[N] -> { S[i, j] -> [0, i, j]; T[i, j] -> [1, i, j] }"
+"""
+INNER_READ = """
+context = "[N] -> { : N >= -1 }"
+domain = "[N] -> { S[i, j] : 1 <= i, j <= N - 2; T[i, j] : 2 <= i, j <= N - 3 }"
+write = "[N] -> { S[i, j] -> A[i, j] }"
+read = "[N] -> { T[i, j] -> A[r, j] : i - 1 <= r <= i + 1 }"
+schedule = "[N] -> { S[i, j] -> [0, i, j]; T[i, j] -> [1, i, j] }"
+"""
+BOUNDED = """
+domain = '''
+    [N, M] -> { S[i, j] : 0 <= i < N <= 4 and 0 <= j < M <= 3;
+    T[i, j] : 0 <= i < N <= 4 and 0 <= j < M <= 3 }'''
+write = "[N, M] -> { S[i, j] -> A[i, j] }"
+read = "[N, M] -> { T[i, j] -> A[i, j] }"
+schedule = "[N, M] -> { S[i, j] -> [0, i, j]; T[i, j] -> [1, i, j] }"
+array = "{ A[i, j] : 0 <= i < 4 and 0 <= j < 3 }"
+"""
+EVERY_THIRD = """
+domain = '''
+    [L, H] -> { S[i, j] : L <= i < H and (i - L) mod 3 = 0 and 0 <= i < 9 and 0 <= j < 2;
+    U[i, j] : L <= i < H and (i - L) mod 3 = 0 and 0 <= i < 9 and 0 <= j < 2;
+    T[i] : L <= i < H and (i - L) mod 3 = 0 and 0 <= i < 9 }'''
+write = "[L, H] -> { S[i, j] -> A[i, j] }"
+read = "[L, H] -> { U[i, j] -> A[i, 0]; U[i, j] -> A[i, j]; T[i] -> A[i, 1] }"
+schedule = '''
+    [L, H] -> { S[i, j] -> [0, i, j, 0];
+    U[i, j] -> [0, i, j, 1];
+    T[i] -> [1, i, 0, 0] }'''
+"""
 
 PROBLEMS = {
     "late-start": LATE_START,
@@ -153,6 +192,10 @@ PROBLEMS = {
     "several": SEVERAL,
     "dead": DEAD,
     "half-dead": HALF_DEAD,
+    "half-read": HALF_READ,
+    "inner-read": INNER_READ,
+    "bounded": BOUNDED,
+    "every-third": EVERY_THIRD,
 }
 every_problem = pytest.mark.parametrize("name", PROBLEMS)
 
@@ -200,6 +243,53 @@ def test_numbers_are_right_at_every_size(name: str) -> None:
             assert here["lower_bound"] == most
             assert most <= here["size"] <= here["original_size"]
             assert (here["size"] == 0) == (here["lower_bound"] == 0) == (most == 0)
+
+
+@every_problem
+def test_what_is_told_of_a_bound_holds_at_every_size(name: str) -> None:
+    assert_told_bounds_hold(problem_of(name))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_told_of_the_bound_of_a_random_program_holds(seed: int) -> None:
+    assert_told_bounds_hold(random_rectangles(random.Random(seed)))
+
+
+def random_rectangles(choose: random.Random) -> Program:
+    """A rectangle of cells is written, and a part of it read, at sizes that may be negative."""
+    first, second = choose.choice([("N", "M"), ("N", "N"), ("2*N", "M"), ("M - N", "N")])
+    low, other = choose.randint(-1, 3), choose.randint(-1, 3)
+    cut, step = choose.randint(0, 2), choose.randint(1, 3)
+    written = f"{low} <= i < {first} and {other} <= j < {second} - 1"
+    are_read = f"{low} <= i < {first} - {cut} and {other} <= j < {second} - 1 and (j - N) mod {step} = 0"
+    order = choose.choice(["[1, i, j]", "[1, -i, j]", "[1, j, i]"])
+    problem = read_problem(
+        "random.toml",
+        f'''
+        domain = "[N, M] -> {{ S[i, j] : {written}; T[i, j] : {are_read} }}"
+        write = "[N, M] -> {{ S[i, j] -> A[i, j] }}"
+        read = "[N, M] -> {{ T[i, j] -> A[i + {cut}, j] }}"
+        schedule = "[N, M] -> {{ S[i, j] -> [0, i, j]; T[i, j] -> {order} }}"
+        ''',
+    )
+    assert isinstance(problem, Program)
+    return problem
+
+
+def assert_told_bounds_hold(problem: Program) -> None:
+    """Formulas with their notes, and with the words of a sentence, against the cells that are live."""
+    for array in fold(problem):
+        gap, formula = array.gap, array.lower_bound.formula
+        notes = " ".join(bound_notes(gap))
+        assert formula is not None
+        for params in sizes_of(problem):
+            most = trace_of(problem, params).most_live(array.name)
+            told = formula.at(params)
+            if told > most:
+                assert gap.shown_for
+                assert "the lower bound is 0 there" in notes if most == 0 else "bound was shown for" in notes
+                assert not array.lower_bound.is_shown_at(params)
+            assert (array.lower_bound.at(params) or 0) <= most
 
 
 def af_set(params: dict[str, int]) -> isl.Set:
@@ -532,3 +622,50 @@ def test_where_cells_are_not_named_nothing_is_claimed_of_them() -> None:
     named = STAR + 'array = "[N] -> { A[x, y] : 0 <= x <= N and 0 <= y <= 3 }"\n'
     table = fold(read_problem("star.toml", named), method="static", params={"N": 4})["A"]
     assert table.is_optimal
+
+
+# ---------------------------------------------------------------- sizes without cells in C
+
+DECLARED = """
+void k(int n, int m, const int in[restrict 20][17], int out[restrict 20][17])
+{
+    int t[20][17];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            t[i][j] = in[i][j] / 2;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            out[i][j] = t[i][j] + 1;
+#pragma endscop
+}
+"""
+
+
+def test_what_is_declared_is_kept_also_where_nothing_is_live(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = tmp_path / "declared.c"
+    file.write_text(DECLARED)
+    assert run(monkeypatch, "fold", str(file), "--share", "auto") == 0
+    output = capsys.readouterr().out
+    assert "at least max(m, 0)*max(n, 0) are live at one moment (shown for 1 <= m <= 17" in output
+    assert run(monkeypatch, "fold", str(file), "--param", "n=-100", "--param", "m=-100", "--json") == 0
+    (entry,) = json.loads(capsys.readouterr().out)["arrays"]
+    assert [entry["at"][key] for key in ("size", "original_size", "lower_bound")] == [340, 340, 0]
+    assert not entry["optimal"]
+    assert entry["lower_bound"] == "max(m, 0)*max(n, 0)"
+
+
+def test_a_size_without_cells_is_not_called_minimal_for_another_one() -> None:
+    folded = fold(problem_of("half-read"), params={"N": 0})["A"]
+    assert folded.size_here == folded.gap.bound_here == 0
+    assert not folded.gap.words
+    assert fold(problem_of("half-read"), params={"N": 4})["A"].gap.words == "minimal for N = 4"
+
+
+def test_a_bound_that_is_unknown_is_in_no_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    for command in (["fold", "--share", "auto"], ["compare"]):
+        assert run(monkeypatch, command[0], "examples/blur-interleaved.toml", *command[1:]) == 0
+        assert "at least" not in capsys.readouterr().out

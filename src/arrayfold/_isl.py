@@ -211,6 +211,11 @@ def parameter_minima(context: isl.Set) -> dict[str, int] | None:
     return {name: value.to_python() for name, value in least.items()}
 
 
+def are_finite(where: isl.Set) -> bool:
+    """Whether a set { : } has finitely many parameter values."""
+    return bool(_parameters_as_dimensions(where).is_bounded())
+
+
 def few_parameter_points(where: isl.Set, most: int) -> list[dict[str, int]]:
     """All parameter values in a set, if it is finite and has no more than `most`; otherwise none of them."""
     names = parameter_names(where)

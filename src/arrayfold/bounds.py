@@ -31,8 +31,9 @@ from arrayfold._isl import (
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.formula import Formula
+from arrayfold.formula_factors import positive_factors
 from arrayfold.formula_isl import to_pw_aff
-from arrayfold.formula_signs import fixed_parameters, is_at_most, never_negative
+from arrayfold.formula_signs import below, fixed_parameters, is_at_most, never_negative
 from arrayfold.formula_text import read_formula
 from arrayfold.live_counts import Counts, counts_at_ends, largest_counts
 from arrayfold.reuse import conflict_graph
@@ -72,6 +73,7 @@ class LowerBound:
     where    { : } there are cells at all; None for all of the context
     here     parameter values with the bound there, once it has been counted
     remark   why a bound that was found is not used
+    counted  the formula before it was raised to zero at some sizes
     """
 
     formula: Formula | None
@@ -83,6 +85,16 @@ class LowerBound:
     where: isl.Set | None = None
     here: tuple[Mapping[str, int], int | None] | None = None
     remark: str = ""
+    counted: Formula | None = None
+
+    def is_shown_at(self, params: Mapping[str, int]) -> bool:
+        """Whether there is a formula that holds at these parameter values."""
+        is_here = self.when is None or not self.when.is_disjoint(fix_parameters(params))
+        return self.formula is not None and is_here
+
+    def is_as_counted(self, size: Formula) -> bool:
+        """Whether a size is the formula, or was it before that was raised to zero at some sizes."""
+        return size in (self.formula, self.counted)
 
     def at(self, params: Mapping[str, int]) -> int | None:
         """The bound at these parameter values; None if it is unknown or too large to be counted."""
@@ -116,6 +128,14 @@ class LowerBound:
             shown = shown.union(_where_at_most(where.intersect(context), size, formulas))
         return coalesced(shown.intersect(context))
 
+    def written(self, formula: Formula, context: isl.Set) -> LowerBound:
+        """The bound with another formula, and the parameter values of a context for which that is shown."""
+        cells = context if self.where is None else context.intersect(self.where)
+        shown = self.reached(formula, cells)
+        shown = shown.union(_where_at_most(context.subtract(cells), formula, (Formula.constant(0),)))
+        when = None if context.is_subset(shown) else coalesced(shown).gist(context)
+        return replace(self, formula=formula, when=when)
+
     def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
         """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
 
@@ -126,18 +146,17 @@ class LowerBound:
             return True
         if self.clique is not None and self.clique.is_at(params) and size.names() <= set(params):
             return size.at(params) == len(self.clique.cells)
-        is_known = self.formula is not None and (self.formula != size or self.when is None)
+        is_known = self.formula is not None and (not self.is_as_counted(size) or self.when is None)
         if is_known and not (self.is_attained and self.when is None):
             return self.formula == size
         return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
 
     def is_enough(self, size: Formula, *where: Mapping[str, int]) -> bool:
         """Whether a size is the bound at some parameter values, as far as the formula of the bound says."""
-        if self.formula is None:
+        formula = self.formula
+        if formula is None:
             return False
-        if self.when is not None and any(self.when.is_disjoint(fix_parameters(one)) for one in where):
-            return False
-        return all(size.evaluate(one) == self.formula.evaluate(one) for one in where)
+        return all(self.is_shown_at(one) and size.evaluate(one) == formula.evaluate(one) for one in where)
 
 
 UNKNOWN = LowerBound(None, None, (), False, None)
@@ -209,13 +228,29 @@ def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBoun
     formula = _best_formula(pieces, conflicts.context)
     if formula is None or len(formula.terms) > _MOST_TERMS:
         return LowerBound(None, None, pieces, is_attained, moments)
+    counts = (_where_at_most(where, formula, formulas) for where, formulas in pieces)
+    shown = reduce(isl.Set.union, counts)
     context = conflicts.whole_context
-    formula = never_negative(formula, context)
-    shown = _where_at_most(context.subtract(conflicts.context), formula, (Formula.constant(0),))
-    for where, formulas in pieces:
-        shown = shown.union(_where_at_most(where, formula, formulas))
-    when = None if context.is_subset(shown) else coalesced(shown).gist(context)
-    return LowerBound(formula, when, pieces, is_attained, moments)
+    whole, when = formula, shown
+    for factors in ((formula,), positive_factors(formula, large_parameters(conflicts.context))):
+        whole = Formula.product(never_negative(one, context) for one in factors)
+        when = shown.union(_where_zero(factors, whole, conflicts))
+        if context.is_subset(when):
+            return LowerBound(whole, None, pieces, is_attained, moments, counted=formula)
+    return LowerBound(whole, coalesced(when).gist(context), pieces, is_attained, moments, counted=formula)
+
+
+def _where_zero(factors: tuple[Formula, ...], product: Formula, conflicts: Conflicts) -> isl.Set:
+    """{ : }: sizes at which a product of factors, each raised to zero, is zero, as far as that is seen.
+
+    Every one where all factors are affine; of others those at which there are no cells.
+    """
+    context = conflicts.whole_context
+    found = _where_at_most(context.subtract(conflicts.context), product, (Formula.constant(0),))
+    for one in factors:
+        if one.is_affine:
+            found = found.union(context.subtract(below(-one, 0)))
+    return found
 
 
 def _best_formula(

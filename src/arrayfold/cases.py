@@ -20,7 +20,6 @@ from arrayfold.bounds import LowerBound
 from arrayfold.conflicts import Conflicts, in_residue_class
 from arrayfold.errors import ArrayfoldError
 from arrayfold.formula import Formula
-from arrayfold.formula_signs import never_negative
 from arrayfold.mapping import Mapping
 from arrayfold.methods import Request
 from arrayfold.methods.exhaustive import mapping_of_lattice
@@ -62,8 +61,7 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
     An empty result means that none is smaller, or none proved. With several parameters, only the sizes of
     the request are looked at.
     """
-    whole = never_negative(best, conflicts.whole_context)
-    if bound.formula in (best, whole) or not 1 <= conflicts.array.rank <= _MOST_RANK:
+    if bound.is_as_counted(best) or not 1 <= conflicts.array.rank <= _MOST_RANK:
         return ()
     found: tuple[Case, ...] = ()
     least = parameter_minima(conflicts.context)

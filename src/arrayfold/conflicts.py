@@ -104,8 +104,12 @@ class Conflicts:
         return Formula.product(never_negative(modulus, self.whole_context) for modulus in moduli)
 
     def size_at(self, size: Formula, params: Mapping[str, int]) -> int:
-        """A size of the array at these parameter values: nothing where it has no cells."""
-        return size.at(params) if _is_in(self.context, params) else 0
+        """A size of the array at these parameter values.
+
+        Where it has no cells nothing is needed, and no more kept than there was before.
+        """
+        here = size.at(params)
+        return here if _is_in(self.context, params) else min(here, self.original_size_at(params))
 
     def at(self, params: Mapping[str, int]) -> Conflicts:
         """The conflicts for these parameter values only."""

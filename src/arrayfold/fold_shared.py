@@ -343,7 +343,7 @@ def _growth(
     """Why there are more cells than before, if there are."""
     if after.evaluate(sizes) <= before.evaluate(sizes):
         return ()
-    least = None if bound is None else bound.formula
+    least = bound.formula if bound is not None and bound.is_shown_at(sizes) else None
     if least is not None and least.evaluate(sizes) > before.evaluate(sizes):
         return ("larger than before: in this order more values are live together than there were cells",)
     return ("larger than before: each statement has its own array; with --share cells they share one",)

@@ -74,7 +74,7 @@ class FoldedArray:
 
     @property
     def size_here(self) -> int | None:
-        """Cells at the parameter values of the request, if it fixed all; 0 where the array has no cells."""
+        """Cells at the parameter values of the request, if it fixed all."""
         return self.gap.size_here
 
     @property
@@ -330,5 +330,6 @@ def _row(array: FoldedArray) -> list[str]:
     replaces = shown(array.original_size, was) if array.what is None else array.what
     bound = array.lower_bound.formula
     lower = "unknown" if bound is None else shown(bound, gap.bound_here)
+    lower += f", shown for {gap.shown_for}" if gap.shown_for else ""
     now = shown(array.size, gap.size_here)
     return [f"`{array.name}`", f"`{array.mapping}`", now, replaces, lower, verdict]

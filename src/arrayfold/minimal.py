@@ -9,6 +9,7 @@ from functools import cached_property
 import islpy as isl
 
 from arrayfold._isl import (
+    are_finite,
     first_parameter_points,
     fix_parameters,
     large_parameters,
@@ -18,7 +19,7 @@ from arrayfold._isl import (
 from arrayfold.bounds import LowerBound
 from arrayfold.conflicts import Conflicts
 from arrayfold.formula import Formula
-from arrayfold.formula_signs import below, is_at_most, never_negative
+from arrayfold.formula_signs import below, is_at_most
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.parameter_words import in_words
 
@@ -62,14 +63,13 @@ class Gap:
     ) -> Gap:
         """Both, after a look at whether the bound can be true: the size is one that suffices.
 
-        size_here  the size at these parameter values, where it is known to be smaller than the formula says
+        size_here  the size at these parameter values, where it may be smaller than the formula says
         only_here  the size is one at these parameter values, and there is none for others
         """
         context = context.params()
         bound_here = None
         if params is not None:
-            is_here = bound.where is None or not bound.where.is_disjoint(fix_parameters(params))
-            size_here = 0 if not is_here else size.at(params) if size_here is None else size_here
+            size_here = size.at(params) if size_here is None else size_here
             bound_here = bound.at(params)
         is_above_here = size_here is not None and bound_here is not None and bound_here > size_here
         if is_above_here:
@@ -90,6 +90,8 @@ class Gap:
             return here
         found = self.bound.reached(self.size, self.context).union(here)
         cells = self.bound.where
+        if self.params is not None and self.size_here and self.bound_here == 0:
+            found = found.subtract(fix_parameters(self.params))
         is_known = cells is None or cells.is_empty() or not found.is_disjoint(cells)
         return found if is_known else isl.Set.empty(self.context.get_space())
 
@@ -119,35 +121,72 @@ class Gap:
         if self.is_minimal_everywhere or (self.only_here and self.is_minimal):
             return "minimal"
         where = self.minimal_where
-        is_asked = self.params is not None and not where.is_disjoint(fix_parameters(self.params))
+        is_asked = self.params is not None and not where.intersect(self._cells).is_disjoint(
+            fix_parameters(self.params)
+        )
         if where.is_empty() or not (is_asked or _holds_for_large(where, self.context)):
             return ""
-        return f"minimal for {self.sizes_in_words(where)}"
+        told = self._telling(where)
+        return f"minimal for {in_words(told, self._cells) or in_words(told, self.context)}"
 
-    def sizes_in_words(self, where: isl.Set) -> str:
-        """Some parameter values in words, of those for which there are cells.
+    @property
+    def shown_for(self) -> str:
+        """The parameter values for which the formula of the bound was shown, in words; nothing if all."""
+        return self._shown_among(self.context)
+
+    @property
+    def shown_for_cells(self) -> str:
+        """The same among the parameter values for which there are cells."""
+        return self._shown_among(self._cells)
+
+    def _shown_among(self, sizes: isl.Set) -> str:
+        when = self.bound.when
+        return "" if self.bound.formula is None or when is None else in_words(self._telling(when), sizes)
+
+    @cached_property
+    def _cells(self) -> isl.Set:
+        """{ : }: the parameter values for which there are cells; all if there are none for any."""
+        cells = self.bound.where
+        return self.context if cells is None or cells.is_empty() else self.context.intersect(cells)
+
+    def _telling(self, where: isl.Set) -> isl.Set:
+        """{ : }: of some parameter values those worth telling, for which there are cells.
 
         Where it holds for large ones, a few small ones besides are left out, unless they were asked for.
         """
-        cells = self.bound.where
-        if cells is None or cells.is_empty():
-            cells = self.context
+        cells = self._cells
         where = where.intersect(cells)
+        if are_finite(cells):
+            return where
         large = isl.Set.empty(where.get_space())
         for basic in where.get_basic_sets():
             piece = isl.Set.from_basic_set(basic)
             if _holds_for_large(piece, cells):
                 large = large.union(piece)
         is_small = self.params is not None and large.is_disjoint(fix_parameters(self.params))
-        return in_words(where if large.is_empty() or is_small else large, cells)
+        return where if large.is_empty() or is_small else large
 
     @property
     def no_cells(self) -> str:
-        """The parameter values for which there are no cells, in words, if the size does not say so itself."""
+        """The parameter values without cells, in words, if size and bound do not say so themselves."""
         where = self.bound.where
-        if where is None or is_at_most(self.size, Formula.constant(0), self.context.subtract(where)):
+        if where is None or (self._says_no_cells(self.size) and self.bound_says_no_cells):
             return ""
         return in_words(self.context.subtract(where), self.context)
+
+    @property
+    def bound_says_no_cells(self) -> bool:
+        """Whether the formula of the bound, if there is one, is zero where there are no cells."""
+        return self.bound.formula is None or self._says_no_cells(self.bound.formula)
+
+    def _says_no_cells(self, formula: Formula) -> bool:
+        where = self.bound.where
+        return where is None or is_at_most(formula, Formula.constant(0), self.context.subtract(where))
+
+    @property
+    def is_bound_known(self) -> bool:
+        """Whether there is a bound to tell: a formula, or a number at the parameter values of the request."""
+        return self.bound.formula is not None or self.bound_here is not None
 
     @property
     def times(self) -> float | None:
@@ -163,10 +202,11 @@ def gap_of(mapping: FoldMapping, bound: LowerBound, conflicts: Conflicts, params
         return Gap.of(mapping.size, bound, conflicts.whole_context, mapping.params, only_here=True)
     is_sized = set(parameter_names(conflicts.context)) <= set(params)
     size = conflicts.size_of(mapping.moduli)
-    if bound.formula is not None and bound.formula == never_negative(mapping.size, conflicts.whole_context):
+    if bound.is_as_counted(mapping.size):
         # The same number, written as the size is.
-        bound = replace(bound, formula=size)
-    return Gap.of(size, bound, conflicts.whole_context, params if is_sized else None)
+        bound = bound.written(size, conflicts.whole_context)
+    size_here = conflicts.size_at(size, params) if is_sized else None
+    return Gap.of(size, bound, conflicts.whole_context, params if is_sized else None, size_here=size_here)
 
 
 def not_above(bound: LowerBound, size: Formula, where: isl.Set) -> LowerBound:

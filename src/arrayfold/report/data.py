@@ -7,6 +7,7 @@ from typing import Any
 
 from arrayfold.assumptions import Assumption
 from arrayfold.cases import Case
+from arrayfold.bounds import LowerBound
 from arrayfold.check import Checked
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray
@@ -91,11 +92,10 @@ def _run_data(run: RunReport | NotRun) -> dict[str, Any]:
 
 
 def _footprint(footprint: Footprint) -> dict[str, Any]:
-    bound = footprint.bound
     data: dict[str, Any] = {
         "size": str(footprint.after),
         "original_size": str(footprint.before),
-        "lower_bound": None if bound is None else _formula(bound.formula),
+        **_bound(footprint.bound),
         "optimal": footprint.is_least,
         "blocks": [
             {
@@ -123,7 +123,7 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
         **_mapping(array.mapping),
         "size": str(array.size),
         "original_size": str(array.original_size),
-        "lower_bound": _formula(array.lower_bound.formula),
+        **_bound(array.lower_bound),
         "proved": True,
         "optimal": array.is_optimal,
         "seconds": round(array.seconds, 6),
@@ -133,8 +133,6 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
         data["cut_short"] = array.cut_short
     if array.members:
         data["members"] = [{"name": one.array, **_mapping(one)} for one in array.members]
-    if array.lower_bound.when is not None:
-        data["lower_bound_when"] = str(array.lower_bound.when)
     if array.lower_bound.where is not None:
         data["cells_when"] = str(array.lower_bound.where.gist(array.gap.context))
     if array.gap.words and not (array.gap.is_minimal_everywhere or array.gap.only_here):
@@ -159,7 +157,7 @@ def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
         **_mapping(case.mapping),
         "size": str(case.size),
         "original_size": str(array.original_size),
-        "lower_bound": _formula(array.lower_bound.formula),
+        **_bound(array.lower_bound),
         "proved": True,
         "optimal": array.is_least_case(case),
     }
@@ -185,6 +183,14 @@ def _formula(formula: Formula | None) -> str | None:
     return None if formula is None else str(formula)
 
 
+def _bound(bound: LowerBound | None) -> dict[str, Any]:
+    """The formula of a bound, and the sizes for which it was shown if these are not all of the context."""
+    formula = None if bound is None else bound.formula
+    when = None if bound is None or formula is None else bound.when
+    data: dict[str, Any] = {"lower_bound": _formula(formula)}
+    return data if when is None else {**data, "lower_bound_when": str(when)}
+
+
 def compare_data(arrays: list[ComparedArray]) -> dict[str, Any]:
     """What `compare --json` prints."""
     return {
@@ -192,7 +198,7 @@ def compare_data(arrays: list[ComparedArray]) -> dict[str, Any]:
             {
                 "name": array.conflicts.name,
                 "original_size": str(array.conflicts.original_size),
-                "lower_bound": _formula(array.lower_bound.formula),
+                **_bound(array.lower_bound),
                 "methods": [_candidate(candidate, array) for candidate in array.candidates],
             }
             for array in arrays
@@ -227,7 +233,7 @@ def _checked(item: Checked) -> dict[str, Any]:
         "valid": item.is_valid if item.summary != "undecided" else None,
         "verdict": item.summary,
         "size": _formula(item.size),
-        "lower_bound": _formula(item.lower_bound.formula),
+        **_bound(item.lower_bound),
     }
     if isinstance(item.mapping, TableMapping):
         data["only_at"] = dict(item.mapping.params)

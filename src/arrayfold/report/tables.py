@@ -20,7 +20,7 @@ from arrayfold.occupancy import shortest_occupancy_vector
 from arrayfold.outcome import NotRun, RunReport
 from arrayfold.parameter_words import in_words
 from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.report.words import bound_notes, shown_for
+from arrayfold.report.words import bound_notes
 from arrayfold.validation import Validation
 
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
@@ -80,8 +80,8 @@ def _footprint_lines(footprint: Footprint) -> list[str]:
     """What all arrays need together."""
     gap = footprint.gap
     least = ""
-    if gap is not None and not gap.bound.remark:
-        least = f"; at least {_bound_text(gap)} are live at one moment"
+    if gap is not None and gap.is_bound_known:
+        least = f"; at least {_bound_text(gap)} are live at one moment{_sizes_of_bound(gap)}"
     if gap is not None and gap.words:
         where = gap.words.removeprefix("minimal")
         least = f", as few as are live at one moment{where}"
@@ -164,6 +164,12 @@ def _bound_text(gap: Gap) -> str:
     return f"{value:,}"
 
 
+def _sizes_of_bound(gap: Gap) -> str:
+    """For which sizes the formula of a bound was shown, if it is told and these are not all."""
+    is_told = _bound_text(gap).startswith(str(gap.bound.formula))
+    return f" (shown for {gap.shown_for})" if is_told and gap.shown_for else ""
+
+
 # ---------------------------------------------------------------- compare
 
 
@@ -178,7 +184,8 @@ def _compare_table(array: ComparedArray) -> Table:
     table = _table("method", "mapping", "cells", "times the bound", "verdict", "time")
     title = f"{array.conflicts.name}: {array.conflicts.original_size} cells"
     gaps = [gap for gap in map(array.gap, array.candidates) if gap is not None and not gap.only_here]
-    table.title = f"{title}, at least {_bound_text(gaps[0])}" if gaps else title
+    is_known = bool(gaps) and gaps[0].is_bound_known
+    table.title = f"{title}, at least {_bound_text(gaps[0])}{_sizes_of_bound(gaps[0])}" if is_known else title
     table.title_justify = "left"
     for candidate in array.candidates:
         seconds = f"{candidate.seconds * 1000:.1f} ms"
@@ -232,9 +239,8 @@ def _size_sentence(item: Checked) -> str:
         return f"{_cells(item.size)}, and no mapping has fewer{sizes}{where}."
     if item.lower_bound.formula is None:
         return f"{_cells(item.size)}."
-    words = "" if item.gap is None else shown_for(item.gap)
-    when = f" ({words})" if words else ""
-    return f"{_cells(item.size)}; at least {item.lower_bound.formula} are needed{when}."
+    shown = "" if item.gap is None else _sizes_of_bound(item.gap)
+    return f"{_cells(item.size)}; at least {item.lower_bound.formula} are needed{shown}."
 
 
 def _cells(size: Formula) -> str:

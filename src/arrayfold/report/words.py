@@ -63,20 +63,13 @@ def foundation(argument: str, mapping: StorageMapping) -> str:
 
 def bound_notes(gap: Gap) -> list[str]:
     """What is to be said of a lower bound besides its formula."""
-    words = shown_for(gap)
-    said = [f"the lower bound was {words}"] if words else []
+    said: list[str] = []
     if gap.no_cells:
-        said.insert(0, f"there are no cells for {gap.no_cells}")
+        zero = "" if gap.bound_says_no_cells else ", and the lower bound is 0 there"
+        said.append(f"there are no cells for {gap.no_cells}{zero}")
+    if gap.shown_for_cells:
+        said.append(f"the lower bound was shown for {gap.shown_for_cells}")
     return [*said, *([gap.bound.remark] if gap.bound.remark else [])]
-
-
-def shown_for(gap: Gap) -> str:
-    """The parameter values for which the formula of a bound holds, if these are not all with cells."""
-    bound = gap.bound
-    if bound.formula is None or bound.when is None:
-        return ""
-    words = gap.sizes_in_words(gap.context.intersect(bound.when))
-    return f"shown for {words}" if words else ""
 
 
 def bound_sentence(gap: Gap) -> str:
@@ -92,8 +85,8 @@ def bound_sentence(gap: Gap) -> str:
     )
     if least == "1":
         sentence = "There is a cell, and it needs an address."
-    if words := shown_for(gap):
-        sentence += f" ({words[:1].upper()}{words[1:]}.)"
+    if gap.shown_for:
+        sentence += f" (Shown for {gap.shown_for}.)"
     if gap.words:
         where = gap.words.removeprefix("minimal")
         return f"{sentence} The mapping has no more addresses than that{where}: none can be smaller."
