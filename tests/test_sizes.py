@@ -265,12 +265,12 @@ def random_rectangles(choose: random.Random) -> Program:
     order = choose.choice(["[1, i, j]", "[1, -i, j]", "[1, j, i]"])
     problem = read_problem(
         "random.toml",
-        f'''
+        f"""
         domain = "[N, M] -> {{ S[i, j] : {written}; T[i, j] : {are_read} }}"
         write = "[N, M] -> {{ S[i, j] -> A[i, j] }}"
         read = "[N, M] -> {{ T[i, j] -> A[i + {cut}, j] }}"
         schedule = "[N, M] -> {{ S[i, j] -> [0, i, j]; T[i, j] -> {order} }}"
-        ''',
+        """,
     )
     assert isinstance(problem, Program)
     return problem

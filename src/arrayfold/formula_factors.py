@@ -1,7 +1,7 @@
 """Products in place of sums: `N^2 - 5*N + 6` is `(N - 2)*(N - 3)`, whose factors are looked at one by one.
 
-A product of two negative factors is positive, so that a count of cells which is right for large sizes may be too
-large where there are none. Each factor raised to zero makes it zero there.
+A product of two negative factors is positive, so that a count of cells which is right for large sizes may be
+too large where there are none. Each factor raised to zero makes it zero there.
 """
 
 from __future__ import annotations

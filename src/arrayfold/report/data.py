@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from arrayfold.assumptions import Assumption
-from arrayfold.cases import Case
 from arrayfold.bounds import LowerBound
+from arrayfold.cases import Case
 from arrayfold.check import Checked
 from arrayfold.choose import Candidate
 from arrayfold.compare import ComparedArray
