@@ -164,16 +164,18 @@ def _check_one(
         bound = find_lower_bound(conflicts)
         yield Checked(conflicts, mapping, verdict, clobber, bound, None, None, params)
         return
-    yield Checked(conflicts, mapping, verdict, clobber, UNKNOWN, None, None, params, _NOTHING_SMALLER)
+    is_valid = isinstance(verdict, Proof)
+    left_out = _NOTHING_SMALLER if is_valid else ""
+    yield Checked(conflicts, mapping, verdict, clobber, UNKNOWN, None, None, params, left_out)
     smaller, shrunk = None, None
-    if isinstance(verdict, Proof) and not isinstance(mapping, AnyMapping):
+    if is_valid and not isinstance(mapping, AnyMapping):
         sizes = mapping.params if isinstance(mapping, TableMapping) else params
         smaller = _smaller(conflicts, mapping, Request.of(conflicts, sizes, budget))
-    if isinstance(verdict, Proof) and isinstance(mapping, Mapping):
+    if is_valid and isinstance(mapping, Mapping):
         with suppress(BudgetExceeded), budget.limit("smaller versions of the mapping"):
             shrunk = _shrunk(conflicts, mapping)
     bound = bound_beside(mapping, conflicts, params, budget)
-    cut_short = budget.cut_words(cuts)
+    cut_short = budget.cut_words(cuts) if is_valid else ""
     yield Checked(conflicts, mapping, verdict, clobber, bound, smaller, shrunk, params, cut_short)
 
 
