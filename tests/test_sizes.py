@@ -669,3 +669,33 @@ def test_a_bound_that_is_unknown_is_in_no_sentence(monkeypatch: pytest.MonkeyPat
     for command in (["fold", "--share", "auto"], ["compare"]):
         assert run(monkeypatch, command[0], "examples/blur-interleaved.toml", *command[1:]) == 0
         assert "at least" not in capsys.readouterr().out
+
+
+TRANSPOSED = """
+void k(int n, const double in[restrict n + 2][n + 2], double out[restrict n + 2][n + 2])
+{
+    double t[n + 2][n + 2];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            t[i][j] = in[i][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i][j] = t[i][j] + t[j][i];
+#pragma endscop
+}
+"""
+
+
+def test_a_size_above_the_old_one_is_told_with_what_the_code_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = tmp_path / "transposed.c"
+    file.write_text(TRANSPOSED)
+    note = "note: t: where the formula gives more cells than before, the code takes no more than before"
+    assert run(monkeypatch, "fold", str(file), "--tile", "8x8") == 0
+    output = capsys.readouterr().out
+    assert "max(n, 8)^2" in output
+    assert note in output
+    assert run(monkeypatch, "fold", str(file)) == 0
+    assert note not in capsys.readouterr().out

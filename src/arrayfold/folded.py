@@ -26,7 +26,7 @@ from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents
 from arrayfold.mapping import FoldMapping, TableMapping
 from arrayfold.mapping import Mapping as ModularMapping
-from arrayfold.minimal import Gap, gap_of, not_above
+from arrayfold.minimal import Gap, gap_of, is_above_somewhere, not_above
 from arrayfold.program import Problem, Program
 from arrayfold.verify import Proof
 
@@ -216,8 +216,7 @@ class FoldResult:
             if array.name in placed or is_never_larger(program, forms[array.name].mapping):
                 continue
             forms[array.name] = Lowered(array.mapping)
-            can_stay = array.was is None and array.name not in program.origins
-            if can_stay and not (may_choose or is_never_larger(program, array.mapping)):
+            if _can_stay(program, array) and not (may_choose or is_never_larger(program, array.mapping)):
                 grown.add(array.name)
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
@@ -236,6 +235,18 @@ class FoldResult:
             is_padded,
             tuple(sorted(grown)),
         )
+
+    def is_cut_to_old_size(self, array: FoldedArray) -> bool:
+        """Whether the size of an array is somewhere above the old one, and the code yet never takes more.
+
+        A few cells are not worth the comparison in the code, so nothing is said of a constant number.
+        """
+        program = self.problem
+        if not isinstance(program, Program) or program.source is None or not _can_stay(program, array):
+            return False
+        if array.size.is_constant or any(array.name in block.offsets for block in self._blocks):
+            return False
+        return is_above_somewhere(array.size, array.original_size, array.conflicts.whole_context)
 
     def _unfolded(self, program: Program, grown: Collection[str]) -> Iterator[StorageFold]:
         """Storage for the arrays of the function itself that are not folded, as large as they are."""
@@ -311,6 +322,11 @@ class FoldResult:
         nothing = [] if self.arrays else [self.why_nothing]
         assumed = [f"Assumed: {one}" for one in self.assumptions]
         return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept, *assumed])
+
+
+def _can_stay(program: Program, array: FoldedArray) -> bool:
+    """Whether an array takes the place of one of the text alone, which can stay instead."""
+    return array.was is None and array.name not in program.origins
 
 
 _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")

@@ -217,6 +217,17 @@ def not_above(bound: LowerBound, size: Formula, where: isl.Set) -> LowerBound:
     return _without(bound) if _exceeds(bound, size, where.params()) else bound
 
 
+def is_above_somewhere(formula: Formula, size: Formula, where: isl.Set) -> bool:
+    """Whether a formula is above a size: exactly if both are affine, and at sample points elsewhere."""
+    if where.is_empty() or formula == size:
+        return False
+    difference = size - formula
+    if difference.is_affine:
+        return not where.is_disjoint(below(difference, 0))
+    points = [*first_parameter_points(where, _FIRST), large_parameters(where), smallest_parameters(where)]
+    return any(difference.evaluate(point) < 0 for point in points)
+
+
 def _without(bound: LowerBound) -> LowerBound:
     return LowerBound(None, None, (), False, None, where=bound.where, remark=_EXCEEDS)
 
@@ -234,7 +245,7 @@ def _exceeds(bound: LowerBound, size: Formula, context: isl.Set) -> bool:
     """Whether some formula of a bound is above a size where it should hold and there are cells."""
     context = context if bound.where is None else context.intersect(bound.where)
     return any(
-        _is_above_somewhere(formula, size, where.intersect(context))
+        is_above_somewhere(formula, size, where.intersect(context))
         for where, formulas in _claims(bound)
         for formula in formulas
     )
@@ -244,14 +255,3 @@ def _claims(bound: LowerBound) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
     yield from bound.pieces
     if bound.formula is not None:
         yield isl.Set("{ : }") if bound.when is None else bound.when, (bound.formula,)
-
-
-def _is_above_somewhere(formula: Formula, size: Formula, where: isl.Set) -> bool:
-    """Whether a formula is above a size: exactly if both are affine, and at sample points elsewhere."""
-    if where.is_empty() or formula == size:
-        return False
-    difference = size - formula
-    if difference.is_affine:
-        return not where.is_disjoint(below(difference, 0))
-    points = [*first_parameter_points(where, _FIRST), large_parameters(where), smallest_parameters(where)]
-    return any(difference.evaluate(point) < 0 for point in points)

@@ -23,6 +23,7 @@ from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.report.words import bound_notes
 from arrayfold.validation import Validation
 
+_CUT = "where the formula gives more cells than before, the code takes no more than before"
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
 
@@ -135,6 +136,8 @@ def _notes(result: FoldResult) -> list[str]:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
         if array.cut_short:
             notes.append(f"note: {array.name}: {array.cut_short}")
+        if result.is_cut_to_old_size(array):
+            notes.append(f"note: {array.name}: {_CUT}")
         for case in array.cases:
             minimal = ", minimal" if array.is_least_case(case) else ""
             when = in_words(case.when, array.conflicts.whole_context)
