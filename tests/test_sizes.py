@@ -692,7 +692,7 @@ def test_a_size_above_the_old_one_is_told_with_what_the_code_takes(
 ) -> None:
     file = tmp_path / "transposed.c"
     file.write_text(TRANSPOSED)
-    note = "note: t: where the formula gives more cells than before, the code takes no more than before"
+    note = "note: t: the code never takes more cells than before"
     assert run(monkeypatch, "fold", str(file), "--tile", "8x8") == 0
     output = capsys.readouterr().out
     assert "max(n, 8)^2" in output

@@ -23,7 +23,7 @@ from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.report.words import bound_notes
 from arrayfold.validation import Validation
 
-_CUT = "where the formula gives more cells than before, the code takes no more than before"
+_CUT = "the code never takes more cells than before"
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
 
