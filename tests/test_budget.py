@@ -87,13 +87,14 @@ def test_a_budget_ends_after_its_work_however_long_that_takes(monkeypatch: pytes
                 count += 1
         return count
 
-    first = parsed(Budget(0.5))
     slow_down(monkeypatch)
+    first = parsed(Budget(0.5))
     assert first > 10
     assert parsed(Budget(0.5)) == pytest.approx(first, rel=0.02)
 
 
-def test_blocks_inside_of_others_do_not_get_a_new_allowance() -> None:
+def test_blocks_inside_of_others_do_not_get_a_new_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_down(monkeypatch)
     budget = Budget(1)
 
     def work() -> None:
@@ -114,7 +115,8 @@ def test_blocks_inside_of_others_do_not_get_a_new_allowance() -> None:
     assert budget.cuts
 
 
-def test_after_a_block_the_work_around_it_goes_on_with_what_is_left() -> None:
+def test_after_a_block_the_work_around_it_goes_on_with_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_down(monkeypatch)
     budget = Budget(1)
     with budget.limit("outside"):
         fifth = Budget.of_work(_budget._OPERATIONS_PER_SECOND // 5)
@@ -132,7 +134,8 @@ def test_isl_is_free_after_the_last_block() -> None:
     assert operations_of(lambda: parse(100)) > 10_000
 
 
-def test_steps_of_searches_count() -> None:
+def test_steps_of_searches_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_down(monkeypatch)
     budget = Budget(1)
     steps = 0
     with suppress(BudgetExceeded):
@@ -144,7 +147,8 @@ def test_steps_of_searches_count() -> None:
     assert steps == pytest.approx(_budget._OPERATIONS_PER_SECOND / (_budget.STEP + 1), rel=0.01)
 
 
-def test_shares_are_of_what_is_left() -> None:
+def test_shares_are_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_down(monkeypatch)
     budget = Budget(1)
     half = budget.part(0.5)
     add_work(50_000)
@@ -161,7 +165,8 @@ def test_the_clock_is_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
         budget.check("a search")
 
 
-def test_places_of_arrays_are_searched_for_in_steps() -> None:
+def test_places_of_arrays_are_searched_for_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_down(monkeypatch)
     count = 11
     apart = frozenset((j, k) for k in range(count) for j in range(k) if (j + k) % 3)
     sizes = [3 + (7 * k) % 5 for k in range(count)]
