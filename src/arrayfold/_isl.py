@@ -281,6 +281,25 @@ def parameter_range(context: isl.Set, name: str) -> tuple[int | None, int | None
     return low, high
 
 
+def far_parameters(context: isl.Set) -> list[dict[str, int]]:
+    """Far points of the context: `large_parameters`, and from there each parameter as small as it can be.
+
+    Of a size such as `hi - lo` a point alone says nothing: where lo is as large as it can be, it is small.
+
+    >>> far_parameters(isl.Set("[lo, hi] -> { : 0 <= lo <= hi < 64 }"))
+    [{'lo': 63, 'hi': 63}, {'lo': 0, 'hi': 63}]
+    """
+    far = large_parameters(context)
+    found = [far]
+    for name in far:
+        rest = fix_parameters({other: value for other, value in far.items() if other != name})
+        least = smallest_parameters(context.params().intersect(rest))
+        point = {one: least[one] for one in far}
+        if point not in found:
+            found.append(point)
+    return found
+
+
 # ---------------------------------------------------------------- sets, bounds
 
 

@@ -228,7 +228,8 @@ class Driver:
     # ------------------------------------------------ what is left behind
 
     def _put_out(self) -> Iterator[str]:
-        unneeded = {self.source.variables[name] for name in self.program.extra_temporaries}
+        known = self.source.variables
+        unneeded = {known[name] for name in self.program.extra_temporaries if name in known}
         # What is left in an array that is gone, all values of which are elsewhere, counts no more than that.
         unneeded |= set(self.source.replaced.values())
         function = self.source.region.function

@@ -16,6 +16,7 @@ from arrayfold.cases import Case
 from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.code_order import CodeOrder
+from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
 from arrayfold.codegen.sizes import is_never_larger
 from arrayfold.compiled import CompiledKernel
@@ -210,13 +211,15 @@ class FoldResult:
             # In a block there is room for the cells of the mapping, and for no more.
             slack = 0 if self._blocks else slack
             forms = lower(program, order, conflicts, {n: f.mapping for n, f in forms.items()}, slack)
+            forms = self._without_slack_in_groups(program, forms)
         grown: set[str] = set()
         may_choose = not is_off_stack and program.source is not None and can_stand_twice(program.source)
         for array in shrinking:
-            if array.name in placed or is_never_larger(program, forms[array.name].mapping):
+            is_together = program.source is not None and is_in_group(program, array.name, self._blocks)
+            if is_together or is_never_larger(program, forms[array.name].mapping):
                 continue
             forms[array.name] = Lowered(array.mapping)
-            if _can_stay(program, array) and not (may_choose or is_never_larger(program, array.mapping)):
+            if not (may_choose or is_never_larger(program, array.mapping)):
                 grown.add(array.name)
         folds = tuple(
             StorageFold(form.mapping, f"{array.remark}{form.remark}", array.name in self.live_in)
@@ -242,11 +245,18 @@ class FoldResult:
         A few cells are not worth the comparison in the code, so nothing is said of a constant number.
         """
         program = self.problem
-        if not isinstance(program, Program) or program.source is None or not _can_stay(program, array):
+        if not isinstance(program, Program) or program.source is None or array.size.is_constant:
             return False
-        if array.size.is_constant or any(array.name in block.offsets for block in self._blocks):
+        if is_in_group(program, array.name, self._blocks):
             return False
         return is_above_somewhere(array.size, array.original_size, array.conflicts.whole_context)
+
+    def _without_slack_in_groups(self, program: Program, forms: dict[str, Lowered]) -> dict[str, Lowered]:
+        """The forms, without slack for arrays that with it may take more than what they replace together."""
+        for group in find_groups(program, {n: f.mapping for n, f in forms.items()}, self._blocks):
+            if not group.is_within:
+                forms = {n: f.without_slack() if n in group.sizes else f for n, f in forms.items()}
+        return forms
 
     def _unfolded(self, program: Program, grown: Collection[str]) -> Iterator[StorageFold]:
         """Storage for the arrays of the function itself that are not folded, as large as they are."""
@@ -322,11 +332,6 @@ class FoldResult:
         nothing = [] if self.arrays else [self.why_nothing]
         assumed = [f"Assumed: {one}" for one in self.assumptions]
         return html_table(_TITLES, [_row(array) for array in self.arrays], [*nothing, *kept, *assumed])
-
-
-def _can_stay(program: Program, array: FoldedArray) -> bool:
-    """Whether an array takes the place of one of the text alone, which can stay instead."""
-    return array.was is None and array.name not in program.origins
 
 
 _TITLES = ("array", "mapping", "cells", "instead of", "lower bound", "verdict")

@@ -206,6 +206,8 @@ def fixed_parameters(where: isl.Set) -> dict[str, Formula]:
 
 
 def _is_never_negative_on(formula: Formula, where: isl.Set) -> bool:
+    for name in set(parameter_names(where)) - formula.names():
+        where = where.project_out(isl.dim_type.param, where.find_dim_by_name(isl.dim_type.param, name), 1)
     points = few_parameter_points(where, _MOST_POINTS)
     if points:
         return all(formula.evaluate(point) >= 0 for point in points)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arrayfold.c.source import CSource
-from arrayfold.c.tree import Declare, Label, OtherStatement, Reference, walk
+from arrayfold.c.tree import Declare, Label, OtherStatement, Reference, Variable, walk
 from arrayfold.codegen.edits import Edit, apply_edits, region_lines
 from arrayfold.codegen.formulas import formula_text
 from arrayfold.codegen.storage import Storage, written_type
 from arrayfold.codegen.unused import is_own
-from arrayfold.formula import Formula
 
 
 def can_stand_twice(source: CSource) -> bool:
@@ -38,23 +37,26 @@ def can_stand_twice(source: CSource) -> bool:
     )
 
 
-def fold_where_smaller(source: CSource, storages: Sequence[Storage], edits: list[Edit]) -> list[Edit]:
-    """The edits of a region, with the text as it was beside them if arrays may be larger at some sizes."""
-    uncertain = [storage for storage in storages if storage.sizes.is_alone and not storage.sizes.is_within]
-    if not uncertain:
+def fold_where_smaller(
+    source: CSource, storages: Sequence[Storage], replaced: Sequence[Variable], edits: list[Edit]
+) -> list[Edit]:
+    """The edits of a region, with the text as it was beside them if arrays may be larger at some sizes.
+
+    replaced  the variables that the edits leave without a declaration, where they are the region's own
+    """
+    choices = [(one.sizes.choice, one.parameter) for one in storages if one.sizes.choice is not None]
+    if not choices:
         return edits
     region, text = source.region, source.text.text
-    conditions = [
-        f"{formula_text(Formula.product(one.sizes.moduli), one.parameter)} <= "
-        f"{formula_text(one.sizes.limit, one.parameter)}"
-        for one in uncertain
-        if one.sizes.limit is not None
-    ]
+    conditions = dict.fromkeys(
+        f"{formula_text(now, parameter)} <= {formula_text(before, parameter)}"
+        for (now, before), parameter in choices
+    )
     folded = apply_edits(text, edits, region.before, region.after)
     declarations = [
-        f"{written_type(one.variable)} {text[one.variable.at : one.variable.span.end]};"
-        for one in storages
-        if is_own(source, one.variable) and not region.holds(one.variable.span.start)
+        f"{written_type(one)} {text[one.at : one.span.end]};"
+        for one in replaced
+        if is_own(source, one) and not region.holds(one.span.start)
     ]
     new = "".join(
         (

@@ -40,10 +40,18 @@ _MOST_RELAXED = 3
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """A mapping for code, and how many cells more than the smallest it has; None for none."""
+    """A mapping for code, and how many cells more than the smallest it has; None for none.
+
+    tight  the same without these
+    """
 
     mapping: FoldMapping
     slack: Formula | None = None
+    tight: FoldMapping | None = None
+
+    def without_slack(self) -> Lowered:
+        """The same with the smallest number of cells."""
+        return self if self.tight is None else Lowered(self.tight)
 
     @property
     def remark(self) -> str:
@@ -290,7 +298,7 @@ def _with_slack(one: Lowered, steps: Sequence[Vector], slack: int, conflicts: Co
     relaxed = _relaxed(one.mapping, steps, slack, conflicts)
     if relaxed is None or not isinstance(verify(conflicts, relaxed), Proof):
         return None
-    return Lowered(relaxed, relaxed.size - one.mapping.size)
+    return Lowered(relaxed, relaxed.size - one.mapping.size, one.mapping)
 
 
 def _relaxed(

@@ -32,9 +32,9 @@ class Sizes:
 
     moduli   of the rows, at least 1 at all sizes
     extents  cells of each dimension in C, at least 1 and at most the modulus
-    limit    cells that the array was declared with; None if that is unknown
+    limit    cells that there are for it, those for alignment and padding included; None if that is unknown
     is_within  it is shown that there are never more
-    is_alone   it takes the place of one array of the text as a whole
+    choice     otherwise, cells now and before, if the loops as written should run where there would be more
     """
 
     layout: Layout
@@ -42,46 +42,37 @@ class Sizes:
     extents: tuple[Formula, ...]
     limit: Formula | None = None
     is_within: bool = True
-    is_alone: bool = False
+    choice: tuple[Formula, Formula] | None = None
 
 
 def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
     """As many cells as the moduli say."""
     cells = accessed_cells(program, mapping.array)
     layout = lay_out(mapping, cells, program.context)
-    moduli = tuple(_at_least_one(row.modulus, program.context) for row in layout.rows)
+    moduli = tuple(at_least_one(row.modulus, program.context) for row in layout.rows)
     return Sizes(layout, moduli, moduli)
 
 
 def find_sizes(program: Program, mapping: Mapping) -> Sizes:
-    """Sizes of a folded array, if possible such that it never takes more than what it was.
+    """Sizes of a folded array of the text, if possible such that it never takes more than what it was.
 
-    An array for values of another one gets its part of what that had. A constant number of cells that a line
-    of the cache holds is not compared: the alignment of the stack alone may take as much.
+    A constant number of cells that a line of the cache holds is not compared: the alignment of the stack
+    alone may take as much.
     """
     context = program.context
     plain = plain_sizes(program, mapping)
     layout, moduli = plain.layout, plain.moduli
-    origin = program.origins.get(mapping.array, mapping.array)
-    box = _declared(program, origin)
-    if box is None or mapping.array in program.buffers:
+    box, declared = _declared(program, mapping.array), declared_extents(program, mapping.array)
+    if box is None or declared is None:
         return plain
-    ends = (box.dim_max(k).add_constant_val(isl.Val(1)) for k in range(box.dim(isl.dim_type.set)))
-    declared = [fit(end, context, "min") for end in ends]
-    is_alone = mapping.array not in program.origins
-    if not is_alone:
-        declared = [_part_of(Formula.product(declared), program, origin)]
-        box = None
     limit = Formula.product(declared)
     size = Formula.product(moduli)
-    is_tiny = size.is_constant and size.as_number() * _bytes(program, mapping.array) <= _LINE
-    if is_tiny or is_at_most(size, limit, context):
-        return Sizes(layout, moduli, moduli, limit, is_alone=is_alone)
+    if is_tiny(program, mapping.array, size) or is_at_most(size, limit, context):
+        return Sizes(layout, moduli, moduli, limit)
     rows = [row for row in layout.rows if isinstance(row, Row)]
-    cells = _legal_cells(program, mapping.array)
-    cells = cells if box is None else cells.intersect(box)
-    reaches = [_reach(row, cells, context) for row in rows]
-    for caps in _caps(rows, declared) if is_alone else [declared] * (len(rows) == 1):
+    cells = legal_cells(program, mapping.array).intersect(box)
+    reaches = [reach_of(row, cells, context) for row in rows]
+    for caps in _caps(rows, declared):
         fitted = [
             _fitted(row, modulus, reach, cap, cells.params(), context)
             for row, modulus, reach, cap in zip(rows, moduli, reaches, caps, strict=True)
@@ -89,8 +80,8 @@ def find_sizes(program: Program, mapping: Mapping) -> Sizes:
         known = [one for one in fitted if one is not None]
         if len(known) == len(rows):
             layout = replace(layout, rows=tuple(row for row, _ in known))
-            return Sizes(layout, moduli, tuple(extent for _, extent in known), limit, is_alone=is_alone)
-    return Sizes(layout, moduli, moduli, limit, is_within=False, is_alone=is_alone)
+            return Sizes(layout, moduli, tuple(extent for _, extent in known), limit)
+    return Sizes(layout, moduli, moduli, limit, is_within=False, choice=(size, limit))
 
 
 def is_never_larger(program: Program, mapping: FoldMapping) -> bool:
@@ -104,17 +95,26 @@ def accessed_cells(program: Program, name: str) -> isl.Set:
     return cells.range().extract_set(program.array(name).cells.get_space()).intersect_params(program.context)
 
 
-def _bytes(program: Program, name: str) -> int:
-    """Bytes of an element, as far as they are known."""
+def is_tiny(program: Program, name: str, size: Formula) -> bool:
+    """Whether an array has a constant number of cells, which a line of the cache holds."""
     bits = 0 if program.source is None else program.source.variables[name].element.bits
-    return bits // 8 if bits else _LINE
+    return size.is_constant and size.as_number() * (bits // 8 if bits else _LINE) <= _LINE
 
 
-def _legal_cells(program: Program, name: str) -> isl.Set:
-    """{ A[x] }: the same at sizes at which the program may run."""
+def legal_cells(program: Program, name: str) -> isl.Set:
+    """{ A[x] }: the cells that are accessed at sizes at which the program may run."""
     legal = None if program.source is None else program.source.legal
     cells = accessed_cells(program, name)
     return cells if legal is None else cells.intersect_params(legal)
+
+
+def declared_extents(program: Program, name: str) -> list[Formula] | None:
+    """The extents that an array is declared with, nowhere more; None where the text does not say them."""
+    box = _declared(program, name)
+    if box is None:
+        return None
+    ends = (box.dim_max(k).add_constant_val(isl.Val(1)) for k in range(box.dim(isl.dim_type.set)))
+    return [fit(end, program.context, "min") for end in ends]
 
 
 def _declared(program: Program, name: str) -> isl.Set | None:
@@ -123,13 +123,8 @@ def _declared(program: Program, name: str) -> isl.Set | None:
     return None if box is None else box.align_params(program.context.get_space())
 
 
-def _part_of(size: Formula, program: Program, origin: str) -> Formula:
-    """What there is for each array that holds values of another one, which is one of them if it stays."""
-    parts = [*program.origins.values()].count(origin) + (origin not in program.replaced)
-    return Formula.floor(size, parts) if parts > 1 else size
-
-
-def _at_least_one(size: Formula, context: isl.Set) -> Formula:
+def at_least_one(size: Formula, context: isl.Set) -> Formula:
+    """The formula, raised to one where it is not seen to be at least that."""
     return size if is_at_least(size, 1, context) else Formula.extreme("max", [size, _ONE])
 
 
@@ -164,10 +159,10 @@ def _fitted(
         return row, modulus
     if reach is None or not is_at_most(reach[1], cap, where):
         return None
-    return reach[0], _at_least_one(Formula.extreme("min", [modulus, cap]), context)
+    return reach[0], at_least_one(Formula.extreme("min", [modulus, cap]), context)
 
 
-def _reach(row: Row, cells: isl.Set, context: isl.Set) -> tuple[Row, Formula] | None:
+def reach_of(row: Row, cells: isl.Set, context: isl.Set) -> tuple[Row, Formula] | None:
     """The row moved so that it is never negative, and what is above all its values before the modulo."""
     if all(entry.is_constant for entry in row.coefficients) and row.offset.is_affine:
         image = cells.apply(isl.Map.from_pw_aff(row_values(row, cells.get_space())))

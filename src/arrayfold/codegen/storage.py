@@ -250,8 +250,10 @@ class Storage:
         def has_room(cells: Formula) -> bool:
             return limit is None or cells.at(values) <= limit.at(values)
 
-        if limit is not None and math.prod(extents) > limit.at(values):
-            return limit.at(values)
+        if self.sizes.choice is not None and limit is not None:
+            now, before = (size.at(values) for size in self.sizes.choice)
+            if now > before:
+                return max(0, limit.at(values))
         if self._lead is not None and has_room(self._padded_cells):
             if len(extents) > 1:
                 extents[-1] = ((extents[-1] // lanes + 1) | 1) * lanes

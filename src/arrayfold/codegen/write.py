@@ -20,8 +20,9 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.codegen.address import Layout, Row, lay_out_table, lowest, values_equal
-from arrayfold.codegen.alternative import fold_where_smaller
+from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller
 from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, region_lines, removal
+from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, variables_in
 from arrayfold.codegen.pragmas import depend_edits
@@ -79,7 +80,11 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     needs_stdlib: list[CSource] = []
     for region, source in zip(regions, sources, strict=True):
         storages = _storages(region, source, names)
-        edits += fold_where_smaller(source, storages, _region_edits(region, source, storages, names))
+        stored = zip((fold.mapping for fold in region.folds), storages, strict=True)
+        replaced = _replaced_variables(region.program, source, stored)
+        edits += fold_where_smaller(
+            source, storages, replaced, _region_edits(region, source, storages, names)
+        )
         if _only_sizes(region) or any(storage.is_on_heap or storage.is_aligned for storage in storages):
             needs_stdlib.append(source)
     if needs_stdlib:
@@ -110,6 +115,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     may_allocate = _means_the_library(source, "malloc", "free", "abort")
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
+    found = _sizes(region, source, names)
     for fold in region.folds:
         name = fold.mapping.array
         variable = source.variables[name]
@@ -120,11 +126,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 "It cannot live elsewhere; leave it out of the temporaries.",
             )
         buffer = program.buffers.get(name)
-        if isinstance(fold.mapping, TableMapping):
-            layout = lay_out_table(fold.mapping, names.fresh(f"{variable.name}_at"))
-            sizes = Sizes(layout, (fold.mapping.size,), (fold.mapping.size,))
-        else:
-            sizes = (plain_sizes if name in blocks else find_sizes)(program, fold.mapping)
+        sizes = found[name]
         if name in program.origins or buffer is not None or _is_of_several(source, variable):
             new_name = names.fresh(name)
         elif is_own(source, variable):
@@ -160,6 +162,27 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         )
     return storages
+
+
+def _sizes(region: FoldedRegion, source: CSource, names: Names) -> dict[str, Sizes]:
+    """Array -> how much memory it gets, by itself or together with others."""
+    program = region.program
+    found: dict[str, Sizes] = {}
+    for fold in region.folds:
+        mapping = fold.mapping
+        if isinstance(mapping, TableMapping):
+            layout = lay_out_table(mapping, names.fresh(f"{source.variables[mapping.array].name}_at"))
+            found[mapping.array] = Sizes(layout, (mapping.size,), (mapping.size,))
+        elif is_in_group(program, mapping.array, region.blocks):
+            found[mapping.array] = plain_sizes(program, mapping)
+        else:
+            found[mapping.array] = find_sizes(program, mapping)
+    mappings = {fold.mapping.array: fold.mapping for fold in region.folds}
+    for group in find_groups(program, mappings, region.blocks):
+        found |= group.with_limits()
+    if region.is_off_stack or not can_stand_twice(source):
+        found = {name: replace(one, choice=None) for name, one in found.items()}
+    return found
 
 
 def _means_the_library(source: CSource, *names: str) -> bool:
