@@ -130,7 +130,8 @@ def times_of(problem: Program, params: dict[str, int]) -> dict[tuple[str, tuple[
 def test_code_runs(name: str, style: str) -> None:
     result = folded(name)
     code = result.to_c(style="fast" if style == "fast" else "readable")
-    assert code.count("#pragma omp parallel for") == 3
+    # At small sizes the loops as written run, which take less memory there.
+    assert code.partition("} else { /* folded it would take")[0].count("#pragma omp parallel for") == 3
     assert style == "readable" or not dividing_loops(code)
     for size in (1, 4, 5, 13):
         report = run_both(result, code.encode(), params={"N": size, "T": 5}, sanitize=True)

@@ -139,6 +139,11 @@ def test_shown_to_be_large(text: str, least: int, where: str) -> None:
     assert not is_at_least(read_formula(text), least + 10**9, context)
 
 
+def test_parameters_that_do_not_occur_need_no_bounds() -> None:
+    where = isl.Set("[T, N] -> { : N >= 1 }")
+    assert is_at_most(read_formula("N^2 + N"), read_formula("2*N^2"), where)
+
+
 @pytest.mark.parametrize(
     ("text", "where"),
     [

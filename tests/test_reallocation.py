@@ -204,7 +204,7 @@ def test_the_same_order_is_legal_for_values() -> None:
     assert str(result["row_S_0"].size) == "H*W"
     assert result.footprint is not None
     assert (str(result.footprint.before), str(result.footprint.after)) == ("W", "H*W")
-    assert any("more values are live together" in remark for remark in result.footprint.remarks)
+    assert "more values are live together" in result.footprint.why_larger
     assert run_both(result, result.to_c().encode(), params={"H": 5, "W": 7}).is_equal
 
 

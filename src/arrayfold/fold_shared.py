@@ -19,7 +19,7 @@ from arrayfold.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.fold import checked_params, fold_one
 from arrayfold.fold_in_time import Progress, all_in_time, chosen_arrays
 from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.footprint import Block, Footprint, largest
+from arrayfold.footprint import Block, Footprint, farthest, largest
 from arrayfold.formula import Formula
 from arrayfold.kernel import Kernel, as_problem
 from arrayfold.mapping import Mapping as StorageMapping
@@ -184,8 +184,19 @@ class _Folding:
         before = _before(self.program, folded, before)
         after = sum((one.size for one in folded), start=Formula.constant(0))
         bound = folded[0].lower_bound if len(folded) == 1 else self._bound()
-        remarks = _growth(before, after, bound, self._sizes)
-        return self._result(self.program, folded, self._footprint(before, after, bound, remarks), folded)
+        footprint = self._footprint(before, after, bound)
+        footprint = replace(footprint, why_larger=self._why_larger(before, after, bound))
+        return self._result(self.program, folded, footprint, folded)
+
+    def _why_larger(self, before: Formula, after: Formula, bound: LowerBound | None) -> str:
+        """Why arrays of statements have more cells than the arrays before, where they do."""
+        sizes = farthest(after, self.program.running_sizes()) | dict(self.params)
+        if not self.program.origins or after.evaluate(sizes) <= before.evaluate(sizes):
+            return ""
+        least = bound.formula if bound is not None and bound.is_shown_at(sizes) else None
+        if least is not None and least.evaluate(sizes) > before.evaluate(sizes):
+            return "in this order more values are live together than there were cells"
+        return "each statement has its own array; with --share cells they share one"
 
     def _folded(self, analysis: Analysis, name: str) -> FoldedArray:
         return fold_one(analysis, name, self.params, self.method, self.budget, self.progress)
@@ -213,10 +224,8 @@ class _Folding:
             replace(footprint, params=self.params),
         )
 
-    def _footprint(
-        self, before: Formula, after: Formula, bound: LowerBound | None, remarks: tuple[str, ...] = ()
-    ) -> Footprint:
-        return Footprint(before, after, bound, (), remarks, context=self.program.context)
+    def _footprint(self, before: Formula, after: Formula, bound: LowerBound | None) -> Footprint:
+        return Footprint(before, after, bound, context=self.program.context)
 
     def _bound(self) -> LowerBound | None:
         """Cells of all arrays that are live at one moment."""
@@ -318,6 +327,7 @@ class _Folding:
             after_here=here,
             blocks=tuple(blocks),
             remarks=tuple(dict.fromkeys(remarks)),
+            why_larger="",
         )
         return replace(apart, footprint=footprint)
 
@@ -335,18 +345,6 @@ def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula)
         return otherwise
     still = (one.original_size for one in folded if one.name not in program.origins)
     return sum(program.replaced.values(), start=sum(still, start=Formula.constant(0)))
-
-
-def _growth(
-    before: Formula, after: Formula, bound: LowerBound | None, sizes: Mapping[str, int]
-) -> tuple[str, ...]:
-    """Why there are more cells than before, if there are."""
-    if after.evaluate(sizes) <= before.evaluate(sizes):
-        return ()
-    least = bound.formula if bound is not None and bound.is_shown_at(sizes) else None
-    if least is not None and least.evaluate(sizes) > before.evaluate(sizes):
-        return ("larger than before: in this order more values are live together than there were cells",)
-    return ("larger than before: each statement has its own array; with --share cells they share one",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
 from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.groups import find_groups, is_in_group
+from arrayfold.codegen.growth import growth_words
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
 from arrayfold.codegen.sizes import is_never_larger
 from arrayfold.compiled import CompiledKernel
@@ -161,6 +162,22 @@ class FoldResult:
     def assumptions(self) -> tuple[Assumption, ...]:
         """What is taken for granted of the parameters although neither the file nor the user says so."""
         return self.problem.assumptions if isinstance(self.problem, Program) else ()
+
+    @property
+    def growth(self) -> list[str]:
+        """At which sizes the code takes more memory than the arrays that it replaces, in words.
+
+        Not where the footprint of all arrays says why it does.
+        """
+        program = self.problem
+        if not isinstance(program, Program) or program.source is None:
+            return []
+        mappings = {array.name: array.mapping for array in self.arrays}
+        is_told = self.footprint is not None and bool(self.footprint.why_larger)
+        groups = (
+            group for group in find_groups(program, mappings, self._blocks) if group.pays or not is_told
+        )
+        return [words for group in groups if (words := growth_words(program, group))]
 
     @reported
     def to_c(

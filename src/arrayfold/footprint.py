@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
-from arrayfold._isl import parameter_names
+from arrayfold._isl import far_parameters, parameter_names
 from arrayfold.bounds import LowerBound
 from arrayfold.formula import Formula
 from arrayfold.formula_signs import is_at_most
@@ -34,6 +34,7 @@ class Footprint:
     bound     the largest number of cells of all of them that are live at one moment; None if unknown
     blocks    memory that arrays share
     remarks   what is worth saying of it, such as why it is not smaller
+    why_larger  why there are more cells than before, where there are
     before_here, after_here  both at the parameter values of the request, if it fixed all of them
     context   { : }  of the problem
     """
@@ -46,6 +47,7 @@ class Footprint:
     params: Mapping[str, int] = field(default_factory=dict[str, int])
     before_here: int | None = None
     after_here: int | None = None
+    why_larger: str = ""
     context: isl.Set = field(kw_only=True)
 
     def __post_init__(self) -> None:
@@ -70,6 +72,11 @@ class Footprint:
     def is_least(self) -> bool:
         """Whether no memory for these values is smaller."""
         return self.gap is not None and self.gap.is_minimal
+
+
+def farthest(size: Formula, where: isl.Set) -> dict[str, int]:
+    """Large parameter values out of { : } at which a size is as large as it is far out."""
+    return max(far_parameters(where), key=size.evaluate)
 
 
 def largest(sizes: Iterable[tuple[Formula, isl.Set]]) -> Formula:

@@ -180,6 +180,13 @@ class Program:
         """All instances, { S[i] }."""
         return _union_set(self.context, (statement.domain for statement in self.statements))
 
+    def running_sizes(self) -> isl.Set:
+        """{ : }: the sizes at which it may run and does something; the context if there are none."""
+        where = self.domain().params().intersect(self.context)
+        if self.source is not None and self.source.legal is not None:
+            where = where.intersect(self.source.legal)
+        return self.context if where.is_empty() else where
+
     def may_not_run(self) -> isl.UnionSet:
         """{ S[i] }: the instances that some execution does without."""
         found = isl.UnionSet.empty(self.context.get_space()) if self.optional is None else self.optional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import pytest
 from arrayfold import fold, read, read_all, reorder
 from arrayfold._budget import Budget
 from arrayfold.codegen import FoldedRegion, StorageFold, allocated_cells, write_c
+from arrayfold.fold_shared import fold_shared
+from arrayfold.fold_tiles import fold_in_tiles
+from arrayfold.folded import FoldResult
 from arrayfold.formula import Formula
 from arrayfold.mapping import Mapping
 from arrayfold.program import Program
+from arrayfold.reallocation import reallocate
 from arrayfold.runner import run_both
 
 FLAGS = ("-O1", "-g", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -284,6 +289,180 @@ def test_where_a_fold_may_grow_the_loops_as_written_run(tmp_path: Path) -> None:
     assert code.count(b"int t[2]") == 1
     assert [allocated_cells(region, {"n": n})["t"] for n in (1, 2, 3)] == [18, 34, 43]
     assert outputs(code, tmp_path, "folded") == outputs(text.encode(), tmp_path, "original")
+
+
+TOGETHER: dict[str, tuple[str, Callable[[Program], FoldResult], Callable[[int], int]]] = {
+    "slack of a common array": (
+        f"""{HEAD}
+{{
+    int a[n + 1][n + 1], c[n + 1][2 * n + 1];
+#pragma scop
+    for (int i = 4; i < n; i++)
+        for (int j = 2; j < n - 1; j++)
+            a[i][j] = i * 3 + j;
+    for (int i = 4; i < n; i++)
+        for (int j = 2; j < n - 1; j++)
+            out[i][j] = a[n + 3 - i][j] + in[i][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 2 * n - 6; j++)
+            c[i][j] = i - j;
+    for (int i = 0; i < n - 2; i++)
+        for (int j = 0; j < 2 * n - 6; j += 2)
+            out[i][j / 2] += c[i + 2][2 * n - 7 - j];
+#pragma endscop
+}}""",
+        lambda program: fold_shared(program, "cells", budget=30.0),
+        lambda n: (n + 1) * (n + 1) + (n + 1) * (2 * n + 1),
+    ),
+    "rows of whole lines of a common array": (
+        f"""{HEAD}
+{{
+    int a[n + 1][n + 1], d[7];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = in[i][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i][j] = a[n - 1 - i][j];
+    for (int j = 0; j < 7; j++)
+        d[j] = out[0][0] + j;
+    for (int j = 0; j < 7; j++)
+        out[0][0] += d[6 - j];
+#pragma endscop
+}}""",
+        lambda program: fold_shared(program, "cells", budget=30.0),
+        lambda n: (n + 1) * (n + 1) + 7,
+    ),
+    "begin of a line of a common array": (
+        f"""{HEAD}
+{{
+    int t[n + 1], u[n + 1];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        t[i] = in[0][i];
+    for (int i = 0; i < n; i++)
+        u[i] = t[i] + 1;
+    for (int i = 0; i < n; i++)
+        out[0][i] = u[i] - i;
+#pragma endscop
+}}""",
+        lambda program: fold_shared(program, "cells", budget=30.0),
+        lambda n: 2 * n + 2,
+    ),
+    "values of arrays of constant extents": (
+        f"""{HEAD}
+{{
+    int t[34][36], u[34][35];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            t[i][j] = in[i][j] / 2;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            u[i][n - j] = t[n - 1 - i][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i][j] = u[i][j + 1] + t[i][j];
+#pragma endscop
+}}""",
+        lambda program: fold_shared(reallocate(program), "none", budget=30.0),
+        lambda _: 34 * 36 + 34 * 35,
+    ),
+    "buffers of tiles": (
+        f"""{HEAD}
+{{
+    int t[n][n];
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        for (int j = 0; j < n; j++)
+            t[i][j] = in[i][j];
+        for (int j = 0; j < n; j++)
+            out[i][j] = t[i][n - 1 - j] + (i > 4 ? t[i - 5][j] : 0);
+    }}
+#pragma endscop
+}}""",
+        lambda program: fold_in_tiles(program, 1, budget=30.0),
+        lambda n: n * n,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_arrays_that_replace_others_together_take_no_more_memory(name: str, tmp_path: Path) -> None:
+    kernel, folded_by, before = TOGETHER[name]
+    text = whole(kernel)
+    result = folded_by(region_of(text, tmp_path).program)
+    region = result.region()
+    assert not result.growth
+    for n in [*SIZES, 20, 33]:
+        assert sum(allocated_cells(region, {"n": n}).values()) <= before(n) + 16
+    folded = outputs(write_c([region]), tmp_path, "folded")
+    assert folded == outputs(text.encode(), tmp_path, "original")
+
+
+def test_where_buffers_of_tiles_would_grow_the_loops_as_written_run(tmp_path: Path) -> None:
+    kernel, folded_by, before = TOGETHER["buffers of tiles"]
+    region = folded_by(region_of(whole(kernel), tmp_path).program).region()
+    assert b"folded it would take more memory here" in write_c([region])
+    assert [sum(allocated_cells(region, {"n": n}).values()) - before(n) for n in (3, 4)] == [0, 0]
+    assert sum(allocated_cells(region, {"n": 40}).values()) < before(40) / 3
+
+
+def test_it_is_said_where_buffers_take_more_memory(tmp_path: Path) -> None:
+    kernel = f"""{HEAD}
+{{
+    int t[n + 2][n + 2];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            t[i][j] = in[i][j] * 2;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i][j] = t[i][j] + t[j][i];
+#pragma endscop
+}}"""
+    result = fold_in_tiles(region_of(whole(kernel), tmp_path).program, 1, budget=30.0)
+    (words,) = result.growth
+    assert words.startswith("larger than before for n >= 4: ")
+    assert words.endswith(" cells instead of n^2 + 4*n + 4")
+    region = result.region()
+    now = {n: sum(allocated_cells(region, {"n": n}).values()) for n in range(1, 20)}
+    assert [n for n, cells in now.items() if cells > (n + 2) * (n + 2)] == [*range(4, 20)]
+
+
+def test_values_of_arrays_take_little_where_no_loop_runs(tmp_path: Path) -> None:
+    """With n = -1 and m as large as can be, an array of m cells would not fit into memory."""
+    text = """#include <limits.h>
+#include <stdio.h>
+void k(int n, int m, const int in[restrict 20][17], int out[restrict 20][17])
+{
+    int t[20][17];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            t[i][j] = in[i][j] / 2;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            out[i][j] = t[i][j] + 1;
+#pragma endscop
+}
+int main(void)
+{
+    static int in[20][17] = {{1, 2, 3}}, out[20][17];
+    k(-1, INT_MAX, in, out);
+    k(-INT_MAX, INT_MAX, in, out);
+    k(20, 17, in, out);
+    for (int i = 0; i < 20; i++)
+        printf("%d ", out[i][i % 17]);
+    return 0;
+}
+"""
+    result = fold_shared(reallocate(region_of(text, tmp_path).program), "none", budget=30.0)
+    region = result.region()
+    for n, m in ((20, 17), (1, 3), (-1, 2**31 - 1), (1 - 2**31, 2**31 - 1)):
+        assert sum(allocated_cells(region, {"n": n, "m": m}).values()) <= 20 * 17
+    assert outputs(write_c([region]), tmp_path, "folded") == outputs(text.encode(), tmp_path, "original")
 
 
 def test_declarations_spell_types_as_the_source_does(tmp_path: Path) -> None:

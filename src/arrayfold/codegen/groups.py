@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import far_parameters
 from arrayfold.codegen.address import Row, TableRow
 from arrayfold.codegen.sizes import (
     Sizes,
     at_least_one,
+    cells_of_line,
     declared_extents,
     is_tiny,
     legal_cells,
     plain_sizes,
     reach_of,
 )
-from arrayfold.footprint import Block
+from arrayfold.footprint import Block, farthest
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import to_pw_aff
-from arrayfold.formula_signs import is_at_most
+from arrayfold.formula_signs import below, is_at_most
 from arrayfold.mapping import FoldMapping
 from arrayfold.mapping import Mapping as StorageMapping
 from arrayfold.program import Program
@@ -105,8 +105,9 @@ def _group(program: Program, members: Mapping[str, FoldMapping], blocks: Sequenc
         cells = {name: Formula.product(one.extents) for name, one in sizes.items()}
         counted = [name for name, size in cells.items() if not is_tiny(program, name, size)]
         now, bound = (sum((some[name] for name in counted), start=others) for some in (cells, most))
-        is_within = before is None or any(is_at_most(one, before, program.context) for one in (now, bound))
-        pays = before is None or not is_larger_far_out(program, now, before)
+        is_within = before is None or any(_is_within(program, one, before, members) for one in (now, bound))
+        far = farthest(now, program.running_sizes())
+        pays = before is None or now.evaluate(far) <= before.evaluate(far)
         return Group(sizes, counted, now, before, is_within, pays)
 
     found = group(own, {name: Formula.product(one.extents) for name, one in own.items()})
@@ -181,17 +182,12 @@ def _greatest(formula: Formula, where: isl.Set) -> Formula | None:
     return Formula.constant(max(1, value.to_python())) if value.is_int() else None
 
 
-def is_larger_far_out(program: Program, now: Formula, before: Formula) -> bool:
-    """Whether there are more cells than before at large sizes at which the program does something."""
-    return any(now.evaluate(point) > before.evaluate(point) for point in far_parameters(running(program)))
-
-
-def running(program: Program) -> isl.Set:
-    """{ : }: the sizes at which the program may run and does something; the context if there are none."""
-    where = program.domain().params().intersect(program.context)
-    if program.source is not None and program.source.legal is not None:
-        where = where.intersect(program.source.legal)
-    return program.context if where.is_empty() else where
+def _is_within(program: Program, now: Formula, before: Formula, members: Iterable[str]) -> bool:
+    """Whether there are never more cells than before, unless they fit into a line of the cache."""
+    where = program.context
+    if now.is_affine:
+        where = where.subtract(below(now, cells_of_line(program, next(iter(members))) + 1))
+    return is_at_most(now, before, where)
 
 
 def _kind(program: Program, name: str) -> str:

@@ -97,8 +97,13 @@ def accessed_cells(program: Program, name: str) -> isl.Set:
 
 def is_tiny(program: Program, name: str, size: Formula) -> bool:
     """Whether an array has a constant number of cells, which a line of the cache holds."""
+    return size.is_constant and size.as_number() <= cells_of_line(program, name)
+
+
+def cells_of_line(program: Program, name: str) -> int:
+    """How many cells of an array a line of the cache holds; 1 where their size is not known."""
     bits = 0 if program.source is None else program.source.variables[name].element.bits
-    return size.is_constant and size.as_number() * (bits // 8 if bits else _LINE) <= _LINE
+    return 8 * _LINE // bits if bits else 1
 
 
 def legal_cells(program: Program, name: str) -> isl.Set:

@@ -95,7 +95,8 @@ def _footprint_lines(footprint: Footprint) -> list[str]:
     )
     lines = [f"in all: {after} instead of {before}{least}"]
     doubts = [gap.bound.remark] if gap is not None and gap.bound.remark else []
-    return [*lines, *(f"note: {remark}" for remark in (*footprint.remarks, *doubts))]
+    why = [f"larger than before: {footprint.why_larger}"] if footprint.why_larger else []
+    return [*lines, *(f"note: {remark}" for remark in (*why, *footprint.remarks, *doubts))]
 
 
 def _fold_table(result: FoldResult) -> Table:
@@ -132,6 +133,7 @@ def _was_here(array: FoldedArray) -> int | None:
 def _notes(result: FoldResult) -> list[str]:
     notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
     notes += [f"note: assumed: {one}" for one in result.assumptions]
+    notes += [f"note: {one}" for one in result.growth]
     for array in result.arrays:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
         if array.cut_short:
