@@ -94,7 +94,9 @@ def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
     code = result.to_c()
     check_innermost_loops(code)
     assert program.source is not None
-    assert code.count("\n") < 7 * program.source.text.text.count("\n")
+    # At small sizes the loops as written run, which are not counted.
+    new = code.partition("} else { /* folded it would take")[0]
+    assert new.count("\n") < 7 * program.source.text.text.count("\n")
     for size in (3, 26):
         assert run_both(result, code.encode(), params={"N": size}, sanitize=True).is_equal
 

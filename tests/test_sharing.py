@@ -528,3 +528,29 @@ def test_values_in_other_places_need_loops_that_can_be_written_anew(share: Share
         result.to_c()
     assert "--share offsets does not" in str(refusal.value.hint)
     assert "--loops" not in str(refusal.value.hint)
+
+
+RANGE = """
+void k(int lo, int hi, const int in[restrict 64], int out[restrict 64])
+{
+    int t[64];
+#pragma scop
+    for (int i = hi; i >= lo; i--)
+        t[i] = in[i];
+    for (int i = hi; i >= lo; i--)
+        out[i] = t[i] + t[hi];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("share", ["none", "offsets", "auto"])
+def test_what_is_never_larger_where_loops_run_is_not_called_larger(share: Share) -> None:
+    """`hi - lo + 1` is above 64 at sizes at which the subscripts would not be inside."""
+    (program,) = read_c("range.c", RANGE.encode())
+    for one in (program, reallocate(program)):
+        result = fold_shared(one, share)
+        assert total(result) == "max(hi - lo + 1, 0)"
+        assert result.footprint is not None
+        assert not result.footprint.why_larger
+        assert not result.growth
