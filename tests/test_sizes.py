@@ -699,3 +699,27 @@ def test_a_size_above_the_old_one_is_told_with_what_the_code_takes(
     assert note in output
     assert run(monkeypatch, "fold", str(file)) == 0
     assert note not in capsys.readouterr().out
+
+
+MINIMUM = """
+void f(int n, const double in[restrict n + 2], double out[restrict n + 2])
+{
+    double u[(n < 40 ? n : 40) + 2];
+#pragma scop
+    for (int i = 0; i < (n < 40 ? n : 40); i++) {
+        u[i] = in[i] * 2.0;
+        if (i >= 1)
+            out[i] = u[i] + u[i - 1];
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("n", "cells"), [(0, 2), (4, 6), (40, 42), (100, 42)])
+def test_cells_before_are_those_that_are_declared(n: int, cells: int, tmp_path: Path) -> None:
+    file = tmp_path / "minimum.c"
+    file.write_text(MINIMUM)
+    array = fold(read(str(file)), params={"n": n})["u"]
+    assert array.original_size == read_formula("min(n + 2, 42)")
+    assert array.original_size_at({"n": n}) == cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
 
@@ -129,6 +130,24 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     return Formula.extreme(side, map(_only_aff, kept))
 
 
+def fit_from_above(values: isl.PwAff, context: isl.Set) -> Formula:
+    """Like `fit` to the side `max`, but the least of several formulas where no single one is the function.
+
+    >>> fit_from_above(isl.PwAff("[N] -> { [(N)] : N <= 9; [(9)] : N > 9 }"), isl.Set("[N] -> { : N >= 1 }"))
+    min(N, 9)
+    """
+    values = coalesced(values.intersect_domain(context.params()))
+    domain = values.domain()
+    least = [
+        piece for piece in _whole_pieces(values, "max") if domain.is_subset(_beyond(piece, values, "max"))
+    ]
+    for piece in tuple(least):
+        others = [other for other in least if other is not piece]
+        if any(domain.is_subset(_beyond(piece, other, "max")) for other in others):
+            least = others
+    return Formula.extreme("min", map(_only_aff, least)) if len(least) > 1 else fit(values, context, "max")
+
+
 def _whole_pieces(values: isl.PwAff, side: Literal["max", "min"]) -> list[isl.PwAff]:
     """The distinct affine pieces, rounded to the given side where they are fractions somewhere."""
     found: list[isl.PwAff] = []
@@ -178,9 +197,19 @@ def extents(cells: isl.Set, context: isl.Set) -> list[tuple[Formula, Formula]]:
     """
     if cells.is_empty():
         return [(Formula.constant(0), Formula.constant(1))] * cells.dim(isl.dim_type.set)
-    box: list[tuple[Formula, Formula]] = []
+    lengths = (fit(length, context, "max") for length in _lengths(cells))
+    return [(fit(cells.dim_min(k), context, "min"), length) for k, length in enumerate(lengths)]
+
+
+def box_lengths(cells: isl.Set, context: isl.Set) -> list[Formula]:
+    """The lengths of the box that a set with points spans, as closely as formulas can say them.
+
+    >>> box_lengths(isl.Set("[N] -> { A[i] : 0 <= i < N and i < 40 }"), isl.Set("[N] -> { : N >= 1 }"))
+    [min(N, 40)]
+    """
+    return [fit_from_above(length, context) for length in _lengths(cells)]
+
+
+def _lengths(cells: isl.Set) -> Iterator[isl.PwAff]:
     for k in range(cells.dim(isl.dim_type.set)):
-        low, high = cells.dim_min(k), cells.dim_max(k)
-        length = fit(high.sub(low).add_constant_val(isl.Val(1)), context, "max")
-        box.append((fit(low, context, "min"), length))
-    return box
+        yield cells.dim_max(k).sub(cells.dim_min(k)).add_constant_val(isl.Val(1))

@@ -17,7 +17,7 @@ import islpy as isl
 
 from arrayfold._isl import few_parameter_points, integer, parameter_minima, parameter_names
 from arrayfold.formula import Atom, Extreme, Floor, Formula, Remainder
-from arrayfold.formula_isl import extents, to_pw_aff
+from arrayfold.formula_isl import box_lengths, to_pw_aff
 
 _MOST_CASES = 256
 _MOST_RESIDUES = 4096
@@ -58,7 +58,7 @@ def box_size(cells: isl.Set, context: isl.Set) -> Formula:
     mine = cells.intersect_params(context)
     if mine.is_empty():
         return Formula.constant(0)
-    return Formula.product(never_negative(length, context) for _, length in extents(mine, context))
+    return Formula.product(never_negative(length, context) for length in box_lengths(mine, context))
 
 
 def is_whole_on(formula: Formula, where: isl.Set) -> bool:
