@@ -19,7 +19,7 @@ from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.growth import growth_words
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
-from arrayfold.codegen.sizes import is_never_larger
+from arrayfold.codegen.sizes import has_unknown_extents, is_never_larger
 from arrayfold.compiled import CompiledKernel
 from arrayfold.conflicts import Conflicts
 from arrayfold.errors import InputError
@@ -255,6 +255,10 @@ class FoldResult:
             is_padded,
             tuple(sorted(grown)),
         )
+
+    def has_unknown_extents(self, array: FoldedArray) -> bool:
+        """Whether cells before are only those that the program uses, because no declaration says more."""
+        return isinstance(self.problem, Program) and has_unknown_extents(self.problem, array.name)
 
     def is_cut_to_old_size(self, array: FoldedArray) -> bool:
         """Whether the size of an array is somewhere above the old one, and the code yet never takes more.

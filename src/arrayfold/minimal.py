@@ -202,11 +202,22 @@ def gap_of(mapping: FoldMapping, bound: LowerBound, conflicts: Conflicts, params
         return Gap.of(mapping.size, bound, conflicts.whole_context, mapping.params, only_here=True)
     is_sized = set(parameter_names(conflicts.context)) <= set(params)
     size = conflicts.size_of(mapping.moduli)
-    if bound.is_as_counted(mapping.size):
+    if bound.is_as_counted(mapping.size) or _says_more(size, bound, conflicts.whole_context):
         # The same number, written as the size is.
         bound = bound.written(size, conflicts.whole_context)
     size_here = conflicts.size_at(size, params) if is_sized else None
     return Gap.of(size, bound, conflicts.whole_context, params if is_sized else None, size_here=size_here)
+
+
+def _says_more(size: Formula, bound: LowerBound, context: isl.Set) -> bool:
+    """Whether a bound is a size for all of a context, or for large values for which its formula says nothing."""
+    if bound.formula is None or bound.formula == size:
+        return False
+    cells = context if bound.where is None else context.intersect(bound.where)
+    reached = bound.reached(size, cells)
+    if cells.is_subset(reached):
+        return not cells.is_empty()
+    return bound.when is not None and _holds_for_large(reached.subtract(bound.when), context)
 
 
 def not_above(bound: LowerBound, size: Formula, where: isl.Set) -> LowerBound:

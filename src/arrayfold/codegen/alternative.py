@@ -17,7 +17,13 @@ from arrayfold.codegen.unused import is_own
 
 
 def can_stand_twice(source: CSource) -> bool:
-    """Whether the text of a region may stand in braces, and a second time after it."""
+    """Whether the text of a region may stand in braces, and a second time after it.
+
+    There arrays are declared once more, so that their extents must mean the same where the region stands.
+    """
+    for name, variable in source.variables.items():
+        if variable.is_array and is_own(source, variable) and name not in source.declared:
+            return False
     declared = {
         variable
         for statement in source.region.statements

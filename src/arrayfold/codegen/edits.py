@@ -38,11 +38,12 @@ def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | Non
     'x + (c)'
     """
     end = len(text) if end is None else end
+    inside = [edit for edit in set(edits) if start <= edit.start and edit.end <= end]
     pieces: list[str] = []
-    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end)):
-        if start <= edit.start and edit.end <= end:
-            pieces += [text[start : edit.start], edit.text]
-            start = edit.end
+    for edit in sorted(inside, key=lambda edit: (edit.start, edit.end)):
+        assert start <= edit.start, f"two edits at {edit.start}"
+        pieces += [text[start : edit.start], edit.text]
+        start = edit.end
     return "".join([*pieces, text[start:end]])
 
 

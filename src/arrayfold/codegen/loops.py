@@ -10,7 +10,7 @@ import islpy as isl
 
 from arrayfold.codegen.formulas import choose, parenthesised, without_outer
 from arrayfold.codegen.inner_loop import InnerLoop, Mode
-from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, parts_of
+from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, constant_of, parts_of
 from arrayfold.errors import InputError, IslFailure
 from arrayfold.formula import Formula
 
@@ -253,9 +253,10 @@ class _Printer:
         left, right = condition.get_op_arg(0), condition.get_op_arg(1)
         if left.get_type() != isl.ast_expr_type.id or left.get_id().get_name() != iterator:
             return None
-        text = self.expression(right)
         kind = condition.get_op_type()
-        return text if kind == OPERATIONS.lt else f"{text} + 1" if kind == OPERATIONS.le else None
+        if kind == OPERATIONS.le:
+            right = right.add(isl.AstExpr.from_val(isl.Val(1)))
+        return self.expression(right) if kind in (OPERATIONS.le, OPERATIONS.lt) else None
 
     def _if(self, node: isl.AstNode) -> Iterator[str]:
         then = list(self.node(node.if_get_then_node()))
@@ -295,10 +296,10 @@ class _Printer:
 
 def expression_text(node: isl.AstExpr, names: Mapping[str, str]) -> str:
     """An expression of isl as C; names  name in it -> C text, where that is another."""
-    kind = node.get_type()
-    if kind == isl.ast_expr_type.int:
-        return str(node.get_val())
-    if kind == isl.ast_expr_type.id:
+    constant = constant_of(node)
+    if constant is not None:
+        return str(constant)
+    if node.get_type() == isl.ast_expr_type.id:
         name = node.get_id().get_name()
         return names.get(name, name)
     operands = [expression_text(node.get_op_arg(k), names) for k in range(node.get_op_n_arg())]

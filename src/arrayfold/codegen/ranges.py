@@ -33,6 +33,18 @@ def parts_of(node: isl.AstNode) -> list[isl.AstNode]:
     return [node.mark_get_node()] if kind == NODES.mark else []
 
 
+def constant_of(node: isl.AstExpr) -> int | None:
+    """The value of a number, or of a sum of numbers, which C would take as an int whatever it is."""
+    if node.get_type() == isl.ast_expr_type.int:
+        return node.get_val().to_python()
+    if node.get_type() != isl.ast_expr_type.op or node.get_op_type() not in (OPERATIONS.add, OPERATIONS.sub):
+        return None
+    left, right = (constant_of(node.get_op_arg(k)) for k in range(2))
+    if left is None or right is None:
+        return None
+    return left + right if node.get_op_type() == OPERATIONS.add else left - right
+
+
 @dataclass(frozen=True, eq=False)
 class Ranges:
     """Names of parameters and iterators -> the smallest and the largest value that they may have."""

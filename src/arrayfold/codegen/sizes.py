@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold._isl import origin
 from arrayfold.codegen.address import Layout, Row, lay_out, row_values
 from arrayfold.formula import Formula
 from arrayfold.formula_isl import extents, fit, to_pw_aff
@@ -123,9 +124,26 @@ def declared_extents(program: Program, name: str) -> list[Formula] | None:
 
 
 def _declared(program: Program, name: str) -> isl.Set | None:
-    """{ A[x] }: the cells that an array is declared with; None where the text does not say that."""
+    """{ A[x] }: the cells that an array is declared with; None where the text does not say that.
+
+    Where its extents are not understood, there are at least the cells that are accessed, and one.
+    """
     box = None if program.source is None else program.source.declared.get(name)
+    if box is None and has_unknown_extents(program, name):
+        box = legal_cells(program, name).union(origin(program.array(name).cells.get_space()))
     return None if box is None else box.align_params(program.context.get_space())
+
+
+def has_unknown_extents(program: Program, name: str) -> bool:
+    """Whether an array of the text is declared with extents that are not understood."""
+    source = program.source
+    made = {name for buffer in program.buffers.values() for name in (buffer.name, *buffer.borders)}
+    if source is None or name in source.declared or name in program.origins or name in made:
+        return False
+    variable = source.variables.get(name)
+    if variable is None or variable.is_pointer:
+        return False
+    return variable.is_array and variable.storage == "local"
 
 
 def at_least_one(size: Formula, context: isl.Set) -> Formula:

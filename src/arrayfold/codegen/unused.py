@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from arrayfold.c.source import CSource
+from arrayfold.c.lexer import end_of_statement
+from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import Block, Declare, Expression, Reference, Subscript, Variable, array_access, walk
+from arrayfold.codegen.edits import Edit, removal
 
 
 def is_own(source: CSource, variable: Variable) -> bool:
@@ -77,3 +80,35 @@ def _mentions_inside(source: CSource, variable: Variable, gone: Collection[Varia
     if variable not in gone:
         return 0
     return sum(isinstance(node, Reference) and node.variable is variable for node in source.region.nodes())
+
+
+@dataclass(frozen=True, eq=False)
+class LostVariables:
+    """A declaration and what it loses.
+
+    gone  where their names stand
+    """
+
+    declaration: Declare
+    gone: set[int]
+
+    def removal(self, text: CText) -> list[Edit]:
+        """The edits that take them out."""
+        end = end_of_statement(text.plain, self.declaration.span.start) or self.declaration.span.end
+        gone = [variable for variable in self.declaration.variables if variable.at in self.gone]
+        return removal(text, self.declaration, gone, end)
+
+
+def lost_variables(source: CSource, replaced: Sequence[Variable]) -> Iterator[LostVariables]:
+    """The declarations of variables that a region does not use any more."""
+    doomed = [variable for variable in replaced if is_own(source, variable)]
+    for node in walk(source.region.function.body):
+        if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):
+            yield LostVariables(node, {variable.at for variable in node.variables if variable in doomed})
+
+
+def removals_inside(source: CSource, replaced: Sequence[Variable]) -> Iterator[Edit]:
+    """Declarations inside of a region go together with it; those outside may be of several regions."""
+    for one in lost_variables(source, replaced):
+        if source.region.holds(one.declaration.span.start):
+            yield from one.removal(source.text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.c.lexer import end_of_statement, identifiers
+from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import (
     Declare,
@@ -21,7 +21,7 @@ from arrayfold.c.tree import (
 )
 from arrayfold.codegen.address import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller
-from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, region_lines, removal
+from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, variables_in
@@ -29,7 +29,7 @@ from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
-from arrayfold.codegen.unused import is_own, unused_variables
+from arrayfold.codegen.unused import LostVariables, is_own, lost_variables, removals_inside, unused_variables
 from arrayfold.errors import ArrayfoldError, InputError
 from arrayfold.footprint import Block
 from arrayfold.mapping import FoldMapping, TableMapping
@@ -77,6 +77,7 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     assert all(source.text.data == text.data for source in sources)
     names = Names(text.identifiers)
     edits: list[Edit] = []
+    doomed: dict[int, LostVariables] = {}
     needs_stdlib: list[CSource] = []
     for region, source in zip(regions, sources, strict=True):
         storages = _storages(region, source, names)
@@ -85,8 +86,12 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
         edits += fold_where_smaller(
             source, storages, replaced, _region_edits(region, source, storages, names)
         )
+        for one in lost_variables(source, replaced):
+            if not source.region.holds(one.declaration.span.start):
+                doomed.setdefault(one.declaration.span.start, one).gone.update(one.gone)
         if _only_sizes(region) or any(storage.is_on_heap or storage.is_aligned for storage in storages):
             needs_stdlib.append(source)
+    edits += [edit for one in doomed.values() for edit in one.removal(text)]
     if needs_stdlib:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
     return apply_edits(text.text, edits).encode("latin-1")
@@ -113,6 +118,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
         isinstance(node, OtherStatement) and node.what in ("goto", "switch") for node in walk(function.body)
     )
     may_allocate = _means_the_library(source, "malloc", "free", "abort")
+    may_align = region.style == "fast" and _means_the_library(source, "size_t")
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     found = _sizes(region, source, names)
@@ -145,7 +151,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 parameter_text(source.parameters),
                 has_jumps,
                 may_allocate,
-                names.shared(f"{new_name}_block") if region.style == "fast" else None,
+                names.shared(f"{new_name}_block") if may_align else None,
                 tile,
                 any(d < tile for d in program.parallel),
                 blocks.get(name),
@@ -186,7 +192,7 @@ def _sizes(region: FoldedRegion, source: CSource, names: Names) -> dict[str, Siz
 
 
 def _means_the_library(source: CSource, *names: str) -> bool:
-    """Whether names are functions of the C library where the region stands."""
+    """Whether names are functions and types of the C library where the region stands."""
     others = {variable.name for variable in variables_in(source.region.function)} | source.text.macros
     return not others & set(names)
 
@@ -364,7 +370,7 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
     edits = [
         *rewriter.found,
         *depend_edits(source, storages),
-        *_removals(source, replaced, inside=True),
+        *removals_inside(source, replaced),
     ]
     before = [
         *_assumed(region.program),
@@ -398,15 +404,11 @@ def _new_loops(
     if not new.is_affine:
         # The pragmas around the region say that it is a sequence of affine loops.
         everything = region_lines(source, [*before, *new.lines, *after])
-        return [
-            Edit(source.region.before, source.region.after, everything),
-            *_removals(source, replaced, inside=False),
-        ]
+        return [Edit(source.region.before, source.region.after, everything)]
     return [
         Edit(source.region.before, source.region.before, region_lines(source, before)),
         Edit(source.region.start, source.region.end, region_lines(source, new.lines)),
         Edit(source.region.after, source.region.after, region_lines(source, after)),
-        *_removals(source, replaced, inside=False),
     ]
 
 
@@ -416,20 +418,6 @@ def _replaced_variables(
     """The variables that new loops do not use: folded ones, and those whose values all are elsewhere."""
     folded = [storage.variable for mapping, storage in stored if mapping.array not in program.origins]
     return [*dict.fromkeys([*folded, *sorted(source.replaced.values(), key=lambda one: one.span.start)])]
-
-
-def _removals(source: CSource, replaced: Sequence[Variable], *, inside: bool) -> list[Edit]:
-    """The declarations of the folded arrays go; `inside` says whether those in the region count, too."""
-    doomed = [variable for variable in replaced if is_own(source, variable)]
-    edits: list[Edit] = []
-    for node in walk(source.region.function.body):
-        if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):
-            if source.region.holds(node.span.start) and not inside:
-                continue
-            end = end_of_statement(source.text.plain, node.span.start) or node.span.end
-            gone = [variable for variable in node.variables if variable in doomed]
-            edits += removal(source.text, node, gone, end)
-    return edits
 
 
 def _include(text: CText, before: int) -> list[Edit]:

@@ -18,6 +18,7 @@ from arrayfold.frontends.c_affine import AffineReader
 from arrayfold.frontends.c_arrays import (
     extent_box,
     find_kept,
+    hidden_variables,
     is_isl_name,
     model_names,
     possible_alias,
@@ -166,6 +167,7 @@ class _RegionReader:
         refuse_unknown_pointers(text, region, self._arrays)
         assigned_anywhere = {assigned_variable(node) for node in walk(region.function.body)}
         changed = frozenset(one for one in assigned_anywhere if one is not None)
+        changed |= hidden_variables(region.function, self._arrays)
         count = len(self._affine.needs)
         self._extents = {array: read_extents(array, self._affine, changed) for array in self._arrays}
         of_extents = self._affine.needs[count:]

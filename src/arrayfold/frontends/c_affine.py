@@ -405,7 +405,9 @@ def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str,
                 "If one of them is a fixed size, make it a constant: -- -DNAME=VALUE",
             )
         case Binary(operator=operator):
-            return f"operator {operator} is affine only with a constant on its right", None
+            if operator in ("/", "%", "<<", ">>"):
+                return f"operator {operator} is affine only with a constant on its right", None
+            return f"operator {operator} is not affine", None
         case Call(function=function):
             return f"the value of {function.name}() is not affine", None
         case Literal_():

@@ -68,12 +68,7 @@ def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
     used = [node.variable for node in region.nodes() if isinstance(node, Reference)]
     declared = [variable for node in region.nodes() for variable in getattr(node, "variables", ())]
     sizes = [
-        node.variable
-        for variable in used
-        for extent in variable.extents
-        if extent is not None and not isinstance(extent, int)
-        for node in walk(extent)
-        if isinstance(node, Reference)
+        node.variable for variable in used for node in extent_nodes(variable) if isinstance(node, Reference)
     ]
     inlined = [
         node.variable
@@ -190,6 +185,8 @@ def _reason(
         return Kept(f"private to each thread (line {text.line(private[array.name])})", is_final=True)
     if array.is_volatile:
         return Kept("volatile", is_final=True)
+    if any(isinstance(node, Call) or assigned_variable(node) is not None for node in extent_nodes(array)):
+        return Kept("its extents do more than say a size", is_final=True)
     if loops.get(array):
         innermost = loops[array][-1].name
         return Kept(f"declared inside the loop over {innermost}", is_final=True)
@@ -270,6 +267,23 @@ def _may_be_one(element: CType, other: CType) -> bool:
 
 
 # ---------------------------------------------------------------- sizes
+
+
+def hidden_variables(function: FunctionTree, arrays: Iterable[Variable]) -> frozenset[Variable]:
+    """Variables in extents of arrays that others of the same name may hide where the region stands."""
+    declared = {
+        *function.parameters,
+        *(one for node in walk(function.body) for one in getattr(node, "variables", ())),
+    }
+    used = {node.variable for array in arrays for node in extent_nodes(array) if isinstance(node, Reference)}
+    return frozenset(one for one in used if any(other.name == one.name for other in declared - {one}))
+
+
+def extent_nodes(array: Variable) -> Iterator[Expression]:
+    """All expressions in the extents that an array is declared with."""
+    for extent in array.extents:
+        if extent is not None and not isinstance(extent, int):
+            yield from (node for node in walk(extent) if isinstance(node, Expression))
 
 
 def read_extents(

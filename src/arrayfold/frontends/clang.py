@@ -66,6 +66,8 @@ _UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real",
 _TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
 # Words of a declaration, and what follows them.
 _SPECIFIERS = re.compile(r"((?:[A-Za-z_]\w*\s*)+)(\W|\Z)")
+# libclang has no name of its own for `__typeof__`.
+_NAMED_TYPES = ("ELABORATED", "TYPEDEF", "UNEXPOSED")
 _QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "static"])
 _SUFFIXES = {
     "unsigned int": "u",
@@ -251,7 +253,7 @@ class _Converter:
         is_pointer = False
         while True:
             spelled = kind
-            kind = kind.get_canonical() if kind.kind.name in ("ELABORATED", "TYPEDEF") else kind
+            kind = kind.get_canonical() if kind.kind.name in _NAMED_TYPES else kind
             name = kind.kind.name
             if name == "POINTER" and kind.get_pointee().get_canonical().kind.name != "FUNCTIONPROTO":
                 is_pointer = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, maps_of, nonzero, sets_of
+from arrayfold._isl import coalesced, maps_of, nonzero, origin, sets_of
 from arrayfold.frontends.problem_parts import ProblemParts, did_you_mean
 from arrayfold.program import Array, ConflictProblem
 
@@ -86,8 +86,9 @@ def _declared_cells(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl
 
 
 def _box_of(differences: isl.Set) -> isl.Set:
-    """The smallest box at the origin in which such differences occur."""
+    """The smallest box at the origin in which such differences occur; a cell where there are none."""
     space = differences.get_space()
+    differences = differences.union(origin(space))
     box = isl.Set.universe(space)
     for k in range(differences.dim(isl.dim_type.set)):
         up_to = isl.Map.universe(space.map_from_set()).order_ge(isl.dim_type.in_, k, isl.dim_type.out, k)

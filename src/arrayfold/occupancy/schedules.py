@@ -15,7 +15,7 @@ import islpy as isl
 
 from arrayfold._generators import nonnegative_forms
 from arrayfold._integer import Vector
-from arrayfold._isl import smallest_point
+from arrayfold._isl import integer, smallest_point
 from arrayfold.occupancy.single_assignment import Flow, SingleAssignment
 
 Row = Vector  # entry 0 is the constant; row . (1, theta) >= 0
@@ -110,10 +110,10 @@ def schedule_set(space: ScheduleSpace, rows: Iterable[Row]) -> isl.BasicSet:
     local = isl.LocalSpace.from_space(universe)
     found = isl.BasicSet.universe(universe)
     for row in sorted(set(rows)):
-        constraint = isl.Constraint.alloc_inequality(local).set_constant_val(isl.Val(row[0]))
+        constraint = isl.Constraint.alloc_inequality(local).set_constant_val(integer(row[0]))
         for k, entry in enumerate(row[1:]):
             if entry:
-                constraint = constraint.set_coefficient_val(isl.dim_type.set, k, isl.Val(entry))
+                constraint = constraint.set_coefficient_val(isl.dim_type.set, k, integer(entry))
         found = found.add_constraint(constraint)
     return found
 
@@ -172,10 +172,10 @@ class _LatencyProgram:
     def add(self, constant: int, entries: dict[int, int], *, is_equal: bool = False) -> None:
         """Require constant + sum of entries >= 0, or = 0."""
         make = isl.Constraint.alloc_equality if is_equal else isl.Constraint.alloc_inequality
-        made = make(self.local).set_constant_val(isl.Val(constant))
+        made = make(self.local).set_constant_val(integer(constant))
         for k, entry in entries.items():
             if entry:
-                made = made.set_coefficient_val(isl.dim_type.set, k, isl.Val(entry))
+                made = made.set_coefficient_val(isl.dim_type.set, k, integer(entry))
         self.set = self.set.add_constraint(made)
 
     def require_legal(self, rows: Iterable[Row]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -24,6 +24,7 @@ from arrayfold.report.words import bound_notes
 from arrayfold.validation import Validation
 
 _CUT = "the code never takes more cells than before"
+_UNKNOWN_EXTENTS = "its declaration is not understood, so the cells before are those that the region uses"
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
 
@@ -86,13 +87,8 @@ def _footprint_lines(footprint: Footprint) -> list[str]:
     if gap is not None and gap.words:
         where = gap.words.removeprefix("minimal")
         least = f", as few as are live at one moment{where}"
-    after, before = (
-        f"{_cells(size)} = {value:,}" if _is_told(size, value) else _cells(size)
-        for size, value in (
-            (footprint.after, footprint.after_here),
-            (footprint.before, footprint.before_here),
-        )
-    )
+    after = _cells_here(footprint.after, footprint.after_here, footprint.params)
+    before = _cells_here(footprint.before, footprint.before_here, footprint.params)
     lines = [f"in all: {after} instead of {before}{least}"]
     doubts = [gap.bound.remark] if gap is not None and gap.bound.remark else []
     why = [f"larger than before: {footprint.why_larger}"] if footprint.why_larger else []
@@ -138,6 +134,8 @@ def _notes(result: FoldResult) -> list[str]:
         notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
         if array.cut_short:
             notes.append(f"note: {array.name}: {array.cut_short}")
+        if result.has_unknown_extents(array):
+            notes.append(f"note: {array.name}: {_UNKNOWN_EXTENTS}")
         if result.is_cut_to_old_size(array):
             notes.append(f"note: {array.name}: {_CUT}")
         for case in array.cases:
@@ -246,6 +244,13 @@ def _size_sentence(item: Checked) -> str:
         return f"{_cells(item.size)}."
     shown = "" if item.gap is None else _sizes_of_bound(item.gap)
     return f"{_cells(item.size)}; at least {item.lower_bound.formula} are needed{shown}."
+
+
+def _cells_here(size: Formula, value: int | None, params: Mapping[str, int]) -> str:
+    """Cells and their number, which stands alone where arrays have no cells and formulas say something else."""
+    if value is None or not _is_told(size, value):
+        return _cells(size)
+    return f"{_cells(size)} = {value:,}" if value == size.at(params) else _cells(Formula.constant(value))
 
 
 def _cells(size: Formula) -> str:

@@ -361,6 +361,8 @@ class Accesses:
             offset += sign * steps * value_of(size, f)
             if not low <= offset <= high:
                 raise Fault(f"a pointer leaves {obj.name if obj else 'nothing'}", spot)
+            if obj is not None and obj.is_open:
+                obj.reach(offset)
             return (obj, offset, low, high)
 
         return address

@@ -148,7 +148,9 @@ class _Comparison:
         # Includes are looked for where the original is.
         self._new = Text(original[0], new[1], arguments, names)
         self._spent = 0
+        self._turn = 0
         self._limit = _OF_ONE
+        self._endless: set[int] = set()
 
     def run(self) -> Difference | tuple[list[Mapping[str, int]], str]:
         """The sizes at which both agree and, if there is none, why; or the first difference."""
@@ -170,6 +172,7 @@ class _Comparison:
                 if sizes in tried:
                     continue
                 tried.append(sizes)
+                self._turn = len(tried)
                 try:
                     found = self._at(sizes)
                 except Unsupported:
@@ -204,6 +207,9 @@ class _Comparison:
         for k, oracle in enumerate(ORACLES):
             if k and not has_choices:
                 break
+            if k in self._endless:
+                has_choices = True
+                continue
             terms = Terms()
             try:
                 before = self._execute(self._original, terms, oracle, sizes, k)
@@ -212,6 +218,8 @@ class _Comparison:
             except Ended as reason:
                 first = first or reason
                 has_choices = True
+                if isinstance(reason, OutOfSteps) and self._original.machine.asked:
+                    self._leave_out(k)
                 continue
             has_choices = self._original.machine.asked > 0
             found = self._compare_with(before, terms, oracle, sizes, k)
@@ -221,6 +229,11 @@ class _Comparison:
         if not agreed and first is not None:
             raise first
         return None
+
+    def _leave_out(self, oracle: int) -> None:
+        """Ask an oracle no more, with which loops on data do not end; what that took does not count."""
+        self._spent -= self._original.machine.steps
+        self._endless.add(oracle)
 
     def _execute(
         self,
@@ -233,7 +246,7 @@ class _Comparison:
         limit: int | None = None,
     ) -> Any:
         m = text.machine
-        m.start(terms, oracle, sizes, limit or self._limit, bounds, order)
+        m.start(terms, oracle, sizes, limit or self._limit, bounds, order, self._turn)
         try:
             return text.run(self._subject.function)
         except RecursionError:

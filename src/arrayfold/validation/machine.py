@@ -33,6 +33,7 @@ class Machine:
         self.bounds: Mapping[Term, tuple[int, int]] | None = None
         self.backwards = 0
         self.limit = 0
+        self._turn = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -58,10 +59,15 @@ class Machine:
         limit: int,
         bounds: Mapping[Term, tuple[int, int]] | None = None,
         backwards: int = 0,
+        turn: int = 0,
     ) -> None:
-        """Begin an execution; backwards is a number that decides the order of parallel iterations."""
+        """Begin an execution.
+
+        backwards  decides the order of parallel iterations
+        turn       decides how memory is aligned
+        """
         self.terms, self.oracle, self.sizes, self.limit = terms, oracle, sizes, limit
-        self.bounds, self.backwards = bounds, backwards
+        self.bounds, self.backwards, self._turn = bounds, backwards, turn
         self._begin()
 
     # ------------------------------------------------ parallel code
@@ -177,7 +183,7 @@ class Machine:
 
     def _new(self, name: str, size: float) -> Object:
         self._objects += 1
-        return Object(name, size, self._objects)
+        return Object(name, size, self._objects, self._turn)
 
     @property
     def objects(self) -> int:

@@ -33,7 +33,7 @@ class Object:
     unit     the width of all its cells; -1 if there are several widths
     initial  what a cell holds that nothing was stored in; None if that was never set
     fills    stretches that were set to zero bytes, the last one last
-    is_open  its size is unknown; low and high then tell what was touched
+    is_open  its size is unknown; low and high then tell what was touched or pointed at
     gone     why it does not exist any more
     row      bytes of what a pointer to it points at: if one byte of that exists, all of it does
     shape    the extents of its dimensions but the first, for messages; none for what is no array
@@ -44,12 +44,12 @@ class Object:
         *("number", "row", "shape", "size", "unit", "widths"),
     )
 
-    def __init__(self, name: str, size: float, number: int) -> None:
+    def __init__(self, name: str, size: float, number: int, turn: int = 0) -> None:
         self.name = name
         self.size = size
         self.number = number
-        # Aligned as malloc aligns, and not more.
-        self.base = number * 0x1000000 + 16 * (number % 4)
+        # Aligned as malloc aligns, and not more; in another way in each turn.
+        self.base = number * 0x1000000 + 16 * ((number + turn) % 4)
         self.cells: dict[int, Any] = {}
         self.unit = 0
         self.widths: dict[int, int] = {}
@@ -69,8 +69,13 @@ class Object:
             return (self, 0, -UNBOUNDED, UNBOUNDED)
         return (self, 0, self.low, self.low + self.size)
 
+    def reach(self, offset: int) -> None:
+        """A pointer to this byte was made: it exists, or is right behind the end; the size is unknown."""
+        self.low = min(self.low, offset)
+        self.high = max(self.high, offset)
+
     def touched(self) -> tuple[int, int]:
-        """The bytes of an object of unknown size that must exist, because they were touched."""
+        """The bytes of an object of unknown size that must exist, because they were touched or pointed at."""
         return self.low - self.low % self.row, self.high + -self.high % self.row
 
     def end(self, reason: str) -> None:
@@ -83,8 +88,8 @@ class Object:
         if self.gone:
             raise Fault(self.gone, spot)
         if self.is_open:
-            self.low = min(self.low, offset)
-            self.high = max(self.high, offset + width)
+            self.reach(offset)
+            self.reach(offset + width)
         if self.unit == 0 and offset % width == 0 and not self.is_open:
             self.unit = width
             return

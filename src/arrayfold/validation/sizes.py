@@ -9,6 +9,7 @@ import islpy as isl
 
 _SMALL = 6
 _FURTHER = (7, 9, 12, 17)
+_LARGE = 17
 _MIXED = ((1, 3), (3, 1), (2, 5), (5, 2), (4, 3), (3, 4), (1, 5), (2, 3), (0, 4), (4, 1))
 _TRIED_LAST = 2000
 _LARGEST = (1 << 31) - 1
@@ -75,11 +76,13 @@ def _offsets(count: int) -> Iterator[tuple[int, ...]]:
     if count == 0:
         yield ()
         return
-    for value in range(_SMALL):
+    for value in range(_SMALL if count > 1 else _LARGE + 2):
         yield (value,) * count
     if count > 1:
         for first, second in _MIXED:
             yield tuple(first if k % 2 == 0 else second for k in range(count))
+        for large in range(count):
+            yield tuple(_LARGE if k == large else 2 for k in range(count))
     if count > 2:
         yield tuple(k + 1 for k in range(count))
         yield tuple(count - k for k in range(count))
@@ -96,7 +99,7 @@ def holds_at(context: isl.Set, values: Mapping[str, int]) -> bool:
     for k in range(context.dim(isl.dim_type.param)):
         name = context.get_dim_name(isl.dim_type.param, k) or ""
         if name in values:
-            context = context.fix_val(isl.dim_type.param, k, isl.Val(values[name]))
+            context = context.fix_val(isl.dim_type.param, k, isl.Val(str(values[name])))
     return not context.is_empty()
 
 
@@ -104,7 +107,7 @@ def _restricted(context: isl.Set, fixed: Mapping[str, int]) -> isl.Set:
     for k in range(context.dim(isl.dim_type.param)):
         name = context.get_dim_name(isl.dim_type.param, k) or ""
         if name in fixed:
-            context = context.fix_val(isl.dim_type.param, k, isl.Val(fixed[name]))
+            context = context.fix_val(isl.dim_type.param, k, isl.Val(str(fixed[name])))
     return context
 
 
