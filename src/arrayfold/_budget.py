@@ -13,9 +13,10 @@ from contextlib import contextmanager
 
 import islpy as isl
 
-from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure, WrongType, WrongValue
 
 DEFAULT_SECONDS = 60.0
+MOST_SECONDS = 1e6
 _OPERATIONS_PER_SECOND = 500_000
 STEP = 25
 _READING = 32
@@ -72,6 +73,14 @@ class Budget:
             part._end = _METER.now() + int(max(0.0, left))
         return part
 
+    def first_part(self, share: float) -> Budget:
+        """A budget for a share of what is left, of work and of time; the rest is for other work."""
+        part = self.part(share)
+        if self.deadline != float("inf"):
+            now = time.monotonic()
+            part.deadline = now + share * max(0.0, self.deadline - now)
+        return part
+
     def check(self, work: str, steps: int = 1) -> None:
         """Count steps of a search, and raise if nothing is left."""
         _METER.spend(steps * STEP)
@@ -122,7 +131,14 @@ class Budget:
 
 def as_budget(budget: Budget | float | None) -> Budget:
     """The budget that a user gave, as seconds or as it is; a minute if nothing was said."""
-    return budget if isinstance(budget, Budget) else Budget(DEFAULT_SECONDS if budget is None else budget)
+    if isinstance(budget, Budget):
+        return budget
+    seconds = DEFAULT_SECONDS if budget is None else budget
+    if isinstance(seconds, bool) or not hasattr(seconds, "__float__"):
+        raise WrongType(f"a budget is a number of seconds, but {str(seconds)[:60]!r} was given")
+    if not seconds > 0:
+        raise WrongValue(f"a budget is a positive number of seconds, but {seconds} was given")
+    return Budget(float(seconds) if seconds <= MOST_SECONDS else None)
 
 
 def work_done() -> int:

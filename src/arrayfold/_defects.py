@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from arrayfold._argument_types import wrong_argument
 from arrayfold._budget import is_limited
-from arrayfold.errors import ArrayfoldError, InternalError
+from arrayfold.errors import ArrayfoldError, InternalError, WrongType
 
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
@@ -28,12 +29,19 @@ def reported(function: Callable[_Given, _Answer]) -> Callable[_Given, _Answer]:
     def call(*given: _Given.args, **named: _Given.kwargs) -> _Answer:
         try:
             return function(*given, **named)
+        except InternalError as error:
+            # A process of its own has found it already.
+            wrong = None if is_limited() else wrong_argument(function, given, named)
+            if wrong is None:
+                raise
+            raise WrongType(wrong) from error
         except (ArrayfoldError, OSError):
             raise
         except Exception as error:
             if is_limited():
                 raise
-            raise internal(error) from error
+            wrong = wrong_argument(function, given, named)
+            raise (internal(error) if wrong is None else WrongType(wrong)) from error
 
     return call
 

@@ -29,6 +29,7 @@ def guarded(work: Callable[[], int]) -> int:
     """Run the work in a child process; end it if it overruns the budget that it announces."""
     if not hasattr(os, "fork"):
         return work()
+    _open_streams()
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
@@ -40,6 +41,14 @@ def guarded(work: Callable[[], int]) -> int:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return _watch(child, reading)
+
+
+def _open_streams() -> None:
+    """Streams that the caller has closed lead to nowhere."""
+    if sys.stdout is None or sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        nowhere = Path(os.devnull).open("w")  # noqa: SIM115
+        sys.stdout = sys.stdout or nowhere
+        sys.stderr = sys.stderr or nowhere
 
 
 def announce(seconds: float) -> None:
@@ -76,6 +85,8 @@ def _be_child(work: Callable[[], int], writing: int) -> None:
         status = 130
     except BrokenPipeError:
         status = 1
+    except OSError as error:
+        print(f"arrayfold: the output cannot be written: {error}", file=sys.stderr, flush=True)  # noqa: T201
     except BaseException as error:
         print(f"arrayfold: {internal(error)}", file=sys.stderr, flush=True)  # noqa: T201
     finally:

@@ -47,6 +47,9 @@ def _run() -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except OSError as error:
+        print(f"arrayfold: the output cannot be written: {error}", file=sys.stderr)  # noqa: T201
+        return 1
     except Exception as error:
         print(f"arrayfold: {internal(error)}", file=sys.stderr)  # noqa: T201
         return 1

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from arrayfold._output_file import check_output, is_printed, write_output
-from arrayfold.errors import ArrayfoldError, CheckFailed, InputError
+from arrayfold.errors import ArrayfoldError, BudgetExceeded, CheckFailed, InputError
 
 if TYPE_CHECKING:
+    from arrayfold._budget import Budget
     from arrayfold.codegen import FoldedRegion
     from arrayfold.folded import FoldResult
     from arrayfold.outcome import NotRun, RunReport
@@ -92,28 +93,48 @@ class FoldedOutput:
             raise InputError(f"--slack {self.slack}: expected auto, none or a number of cells")
         return STRIP if self.slack == "auto" else 0
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is code to write or to run."""
+        return self.output is not None or self.run
+
     def deliver(
-        self, results: Sequence[FoldResult], params: Mapping[str, int]
+        self, results: Sequence[FoldResult], params: Mapping[str, int], budget: Budget
     ) -> tuple[list[RunReport | NotRun], Validation | None]:
         """Write the code and run it, as asked for; a run that is not possible is said, and no success.
 
         What is written was executed beside the original before, unless that is turned off.
         """
-        if self.output is None and not self.run:
+        if not self.is_wanted:
             return [], None
-        from arrayfold.codegen import write_c
-
-        loops = cast(Literal["keep", "generate"] | None, self.loops)
-        style = cast(Literal["fast", "readable"], self.style)
-        regions = [result.region(loops, style, self._slack_cells()) for result in results]
+        regions, code = self._code(results, budget)
         for name in (name for region in regions for name in region.unfolded):
             _say(f"{name} keeps its declaration in the code: at some sizes its fold would take more memory")
-        code = write_c(regions)
         validation: Validation | None = None
         if self.output is not None:
             validation = self._checked(regions, code) if self.is_checked else None
             write_output(self.output, code, force=self.force, source=self.file)
         return (self._runs(results, regions, code, params) if self.run else []), validation
+
+    def _code(self, results: Sequence[FoldResult], budget: Budget) -> tuple[list[FoldedRegion], bytes]:
+        """The code; with the loops as written and the mapping in subscripts where new loops cost too much."""
+        from arrayfold.codegen import write_c
+
+        loops = cast(Literal["keep", "generate"] | None, self.loops)
+        style = cast(Literal["fast", "readable"], self.style)
+        try:
+            with budget.limit("new loops"):
+                regions = [result.region(loops, style, self._slack_cells()) for result in results]
+                return regions, write_c(regions)
+        except BudgetExceeded as error:
+            reason = str(error)
+        try:
+            regions = [result.region("keep", "readable") for result in results]
+            code = write_c(regions)
+        except InputError:
+            raise BudgetExceeded(f"no code is written: {reason}") from None
+        _say(f"the loops stay as written: {reason}")
+        return regions, code
 
     def _checked(self, regions: Sequence[FoldedRegion], code: bytes) -> Validation:
         """What executing the original and the new code shows; an error if they differ."""

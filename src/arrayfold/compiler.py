@@ -45,11 +45,11 @@ class CannotRun(ArrayfoldError):
 
 
 def find_compiler() -> str | None:
-    """The C compiler: what CC says, or one of the usual names."""
-    for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang")):
-        if shutil.which(name):
-            return name
-    return None
+    """The C compiler: what CC says, or one of the usual names where it says nothing."""
+    told = os.environ.get("CC")
+    if told and not shutil.which(told):
+        raise CannotRun(f"CC names {told!r}, which is no program that can be run")
+    return told or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
 
 
 def shared_library(code: str, *, is_parallel: bool = False) -> Path:

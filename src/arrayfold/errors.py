@@ -67,7 +67,7 @@ class IncompleteMapping(InputError):
 
 
 class WrongType(ArrayfoldError, TypeError):
-    """A kernel was called with something of another type than it takes."""
+    """A kernel, or a function of the library, was called with something of another type than it takes."""
 
 
 class WrongValue(ArrayfoldError, ValueError):

@@ -210,7 +210,7 @@ def gap_of(mapping: FoldMapping, bound: LowerBound, conflicts: Conflicts, params
 
 
 def _says_more(size: Formula, bound: LowerBound, context: isl.Set) -> bool:
-    """Whether a bound is a size for all of a context, or for large values for which its formula says nothing."""
+    """Whether a bound is a size for all of a context, or for large values of which its formula is silent."""
     if bound.formula is None or bound.formula == size:
         return False
     cells = context if bound.where is None else context.intersect(bound.where)

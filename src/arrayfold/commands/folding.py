@@ -29,7 +29,11 @@ from arrayfold.errors import BudgetExceeded, InputError
 
 if TYPE_CHECKING:
     from arrayfold.folded import FoldResult
+    from arrayfold.outcome import NotRun, RunReport
     from arrayfold.program import Problem
+    from arrayfold.validation import Validation
+
+_SHARE_FOR_MAPPINGS = 0.8
 
 
 @takes_input(
@@ -156,6 +160,8 @@ def fold(
         source.context is not None,
     )
     values = parameter_values(param)
+    # What is left is for the code.
+    search = limit.first_part(_SHARE_FOR_MAPPINGS) if output_to.is_wanted else limit
 
     def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
         wanted = cast(Literal["size", "speed"], favor)
@@ -166,7 +172,7 @@ def fold(
                 params=sizes,
                 arrays=names,
                 method=method,
-                budget=limit,
+                budget=search,
                 progress=talk.step,
             )
         if local:
@@ -176,20 +182,20 @@ def fold(
                 params=sizes,
                 arrays=names,
                 method=method,
-                budget=limit,
+                budget=search,
                 progress=talk.step,
                 favor=wanted,
             )
         if is_shared:
             return fold_shared(
-                problem, share, params=sizes, arrays=names, method=method, budget=limit, progress=talk.step
+                problem, share, params=sizes, arrays=names, method=method, budget=search, progress=talk.step
             )
         return fold_problem(
             problem,
             params=sizes,
             arrays=names,
             method=method,
-            budget=limit,
+            budget=search,
             power_of_two=power_of_two,
             favor=wanted,
             progress=talk.step,
@@ -205,7 +211,13 @@ def fold(
         output_to.check([result.problem for result in results])
     if placement is not None:
         write_placement(placement, results, values, force=force, source=source.file)
-    reports, validation = output_to.deliver(results, values)
+    reports: list[RunReport | NotRun] = []
+    validation: Validation | None = None
+    missing: BudgetExceeded | None = None
+    try:
+        reports, validation = output_to.deliver(results, values, limit)
+    except BudgetExceeded as error:
+        missing = error
     if not is_printed(output) and not is_printed(placement):
         talk.result(
             lambda: fold_data(results, reports, validation),
@@ -215,6 +227,8 @@ def fold(
         )
     elif validation is not None:
         talk.note(str(validation))
+    if missing is not None:
+        raise missing
     if not all(report.is_equal for report in reports):
         raise typer.Exit(1)
 

@@ -80,7 +80,7 @@ def occupancy(
         from arrayfold.along_vectors import stored_along_vectors
 
         folded = stored_along_vectors(result.program, result, limit)
-        reports, validation = output_to.deliver([folded], {})
+        reports, validation = output_to.deliver([folded], {}, limit)
     if not is_printed(output):
         talk.result(
             lambda: occupancy_data(result, folded, reports),

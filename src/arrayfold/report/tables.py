@@ -247,7 +247,7 @@ def _size_sentence(item: Checked) -> str:
 
 
 def _cells_here(size: Formula, value: int | None, params: Mapping[str, int]) -> str:
-    """Cells and their number, which stands alone where arrays have no cells and formulas say something else."""
+    """Cells and their number, which stands alone where arrays have no cells and formulas say otherwise."""
     if value is None or not _is_told(size, value):
         return _cells(size)
     return f"{_cells(size)} = {value:,}" if value == size.at(params) else _cells(Formula.constant(value))
