@@ -342,3 +342,73 @@ def test_parallel_says_where_no_loop_can_run_so(
     )
     assert run(monkeypatch, "fold", str(file), "--parallel") == 0
     assert ("note: k: no loop can run in parallel" in capsys.readouterr().err) == is_serial
+
+
+def test_streams_that_cannot_be_written() -> None:
+    command = f"{Path(sys.executable).with_name('arrayfold')} fold {BLUR}"
+    for redirection, status in ((">&-", 0), ("2>&-", 0), ("> /dev/full", 1)):
+        done = subprocess.run(
+            f"{command} {redirection}", shell=True, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == status, redirection
+        assert "Traceback" not in done.stderr
+        assert "defect" not in done.stderr
+    assert "the output cannot be written" in done.stderr
+
+
+def test_code_that_takes_too_long_leaves_the_loops_as_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
+) -> None:
+    import arrayfold.codegen
+    from arrayfold.errors import BudgetExceeded
+
+    def too_long(regions: Any) -> bytes:
+        if regions[0].style == "fast":
+            raise BudgetExceeded("new loops: cut short")
+        return write_c(regions)
+
+    write_c = arrayfold.codegen.write_c
+    monkeypatch.setattr(arrayfold.codegen, "write_c", too_long)
+    target = tmp_path / "blur.c"
+    assert run(monkeypatch, "fold", "examples/blur-interleaved.c", "-o", str(target)) == 0
+    printed = capsys.readouterr()
+    assert "the loops stay as written: new loops: cut short" in printed.err
+    assert "original and folded text agree" in printed.out
+    assert "% (2LL * N + 1)" in target.read_text()
+    assert run(monkeypatch, "fold", "examples/blur.c", "--fuse", "-o", str(tmp_path / "new.c")) == 1
+    printed = capsys.readouterr()
+    assert "no code is written: new loops: cut short" in printed.err
+    assert "proved" in printed.out
+    assert not (tmp_path / "new.c").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda af, _: af.read(None), "read_all takes str or Path as file, but None was given"),
+        (lambda af, _: af.read_all([1]), "read_all takes str or Path as file"),
+        (
+            lambda af, one: af.fold(one, params=1.5),
+            "fold takes Mapping[str, int] as params, but 1.5 was given",
+        ),
+        (lambda af, one: af.fold(one, params={"N": 1.5}), "fold takes Mapping[str, int] as params"),
+        (lambda af, one: af.fold(one, budget="(" * 5000), "a budget is a number of seconds"),
+        (lambda af, one: af.fold(one, budget=float("nan")), "a budget is a positive number of seconds"),
+        (lambda af, _: af.reallocate(None), "reallocate takes Program or Kernel as program"),
+        (lambda af, one: af.reorder(one, schedule=1.5), "reorder takes str as schedule"),
+        (lambda af, one: af.fold(one).to_c(slack="x"), "to_c takes int as slack"),
+    ],
+)
+def test_arguments_of_other_types(call: Any, words: str) -> None:
+    import arrayfold as af
+
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)) as caught:
+        call(af, af.read("examples/blur-interleaved.c"))
+    assert isinstance(caught.value, af.ArrayfoldError)
+
+
+def test_a_budget_without_end() -> None:
+    import arrayfold as af
+
+    for budget in (float("inf"), 10**50):
+        assert af.fold(af.read(BLUR), budget=budget)["blurx"].is_optimal

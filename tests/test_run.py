@@ -18,7 +18,7 @@ from arrayfold.frontends.c_data import function_data
 from arrayfold.outcome import Comparison, Outcome, RunReport, first_difference
 from arrayfold.process import TookTooLong, start
 from arrayfold.program import Program
-from arrayfold.runner import find_compiler, run_at_several_sizes, run_both
+from arrayfold.runner import CannotRun, find_compiler, run_at_several_sizes, run_both
 from arrayfold.schedule import reorder
 from command import run
 
@@ -354,3 +354,9 @@ def test_types_of_a_header_of_the_system_are_not_looked_into() -> None:
     data = function_data(CText("a.c", b"#include <stdio.h>\nFILE *f(FILE *file) { return file; }", ()), "f")
     with pytest.raises(InputError, match="cannot make up a value of the argument"):
         fill("x", data.parameters[0], "the argument")
+
+
+def test_a_compiler_that_is_named_and_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(CannotRun, match="CC names 'no-such-compiler', which is no program that can be run"):
+        find_compiler()

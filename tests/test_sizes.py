@@ -723,3 +723,40 @@ def test_cells_before_are_those_that_are_declared(n: int, cells: int, tmp_path: 
     array = fold(read(str(file)), params={"n": n})["u"]
     assert array.original_size == read_formula("min(n + 2, 42)")
     assert array.original_size_at({"n": n}) == cells
+
+
+@pytest.mark.parametrize("text", ["{ A[d] : -N < d < N }", "{ A[d, e] : -N < d < N and d = e }"])
+def test_differences_alone_do_not_say_that_there_are_no_cells(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "differences.toml"
+    file.write_text(f'context = "[N] -> {{ : N >= 0 }}"\ndifferences = "[N] -> {text}"\n')
+    for size in (0, 1):
+        (array,) = fold_data([fold(read(str(file)), params={"N": size})])["arrays"]
+        assert (array["at"]["size"], array["at"]["lower_bound"], array["optimal"]) == (1, None, False)
+        assert "cells_when" not in array
+
+
+def test_a_bound_is_told_as_the_size_that_is_minimal(tmp_path: Path) -> None:
+    file = tmp_path / "bound.toml"
+    file.write_text(
+        'context = "[N] -> { : N >= 1 }"\n'
+        'domain = "[N] -> { S[i] : 0 <= i < 4; U[i] : 0 <= i < N }"\n'
+        'write = "{ S[i] -> A[2i] }"\nread = "{ S[i] -> B[i]; U[i] -> B[i + 1] }"\n'
+        'schedule = "{ U[i] -> [0, i]; S[i] -> [1, i] }"\ntemporary = ["B"]\n'
+    )
+    (array,) = fold_data([fold(read(str(file)))])["arrays"]
+    assert array["optimal"]
+    assert array["lower_bound"] == array["size"] == "max(N + 1, 4)"
+
+
+def test_cells_of_all_arrays_where_one_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = tmp_path / "empty.toml"
+    file.write_text(
+        'domain = "{ S[i] : i = 0 }"\nread = "[N] -> { S[i] -> B[0] : N <= 2 }"\n'
+        'schedule = "{ S[i] -> [i] }"\n'
+    )
+    assert (
+        run(monkeypatch, "fold", str(file), "--temporary", "B", "--share", "offsets", "--param", "N=8") == 0
+    )
+    assert "in all: 0 cells instead of 0 cells" in capsys.readouterr().out

@@ -206,7 +206,7 @@ def test_aligned_blocks_and_pointers_to_rows() -> None:
     }"""
     assert agree(ORIGINAL, new)
     assert "was freed in line" in difference(ORIGINAL, new.replace("for (int i", "free(block); for (int i"))
-    assert "new.c:13: byte 79 of 64 is accessed in what is allocated in line 7" in difference(
+    assert "new.c:13: byte 111 of 64 is accessed in what is allocated in line 7" in difference(
         ORIGINAL, new.replace("+ 63", "- 16 * row")
     )
 
@@ -407,7 +407,7 @@ def test_loops_whose_iterations_are_said_to_be_independent_are(pragma: str) -> N
 def test_sizes_at_which_the_original_has_no_meaning_are_left_out() -> None:
     original = "void k(int N, int out[8]) { int t[8]; t[N] = 1; out[0] = 12 / (N - 2); }"
     found = compared(original, original, context="[N] -> { : N >= 0 }")
-    assert [sizes["N"] for sizes in found.compared["k"]] == [0, 1, 3, 4, 5, 7]
+    assert [sizes["N"] for sizes in found.compared["k"]] == [0, 1, 3, 4, 5, 6, 7]
 
 
 def test_loops_that_turn_with_nothing_to_do_are_not_wrong_at_extreme_sizes() -> None:
@@ -499,3 +499,68 @@ def test_nothing_is_written_if_the_texts_differ(
     assert not out.exists()
     assert run(monkeypatch, "fold", "examples/blur.c", "-o", str(out), "--no-check") == 0
     assert out.exists()
+
+
+# ---------------------------------------------------------------- what only some sizes show
+
+
+@pytest.mark.parametrize("size", [7, 11, 15, 17])
+def test_a_text_that_is_wrong_at_one_size_of_one_parameter_is_found(size: int) -> None:
+    wrong = folded("3").replace("* 2;", f"* (N == {size} ? 3 : 2);")
+    assert difference(ORIGINAL, wrong).startswith(f"k at N = {size}:")
+
+
+def test_a_text_that_is_wrong_where_one_of_several_parameters_is_large_is_found() -> None:
+    kernel = """
+void k(int L, int M, int N, const double *restrict in, double *restrict out)
+{{
+  double t[{rows}];
+#pragma scop
+  for (int l = 0; l < L; l++) for (int m = 0; m < M; m++) for (int n = 0; n < N; n++) {{
+    t[m] = in[n];
+    out[l] = t[m];
+  }}
+#pragma endscop
+}}
+"""
+    context = "[L, M, N] -> { : L >= 0 and M >= 0 and N >= 0 }"
+    right, wrong = kernel.format(rows="M + 1"), kernel.format(rows="M / 16 > 0 ? 16 : M + 1")
+    assert agree(right, right, context) > 10
+    assert "element 16 of 16" in difference(right, wrong, context)
+
+
+def test_memory_is_aligned_in_several_ways() -> None:
+    right = folded("3", "double b[3 * N + 6]; double (*t)[N] = (void *)(b + (64 - (long)b % 64) % 64 / 8);")
+    assert agree(ORIGINAL, right) > 10
+    assert "accessed in" in difference(ORIGINAL, right.replace("3 * N + 6", "3 * N + 5"))
+
+
+def test_pointers_that_the_original_makes_may_be_made() -> None:
+    beyond = """
+void k(int N, const double in[restrict N], double *restrict out)
+{
+  double *end = out + 100;
+  if (N > 1000) *end = 0;
+#pragma scop
+  for (int i = 0; i < N; i++) out[i] = in[i];
+#pragma endscop
+}
+"""
+    assert agree(beyond, beyond) > 10
+    wrong = beyond.replace("out[i] = in[i];", "out[i] = in[i];  out[100] = 0;")
+    assert "accessed in out" in difference(beyond, wrong)
+
+
+def test_loops_on_data_that_do_not_end_one_way_are_checked_the_other_way() -> None:
+    waits = ORIGINAL.replace(
+        "#pragma scop", "double e = in[0][0];\n  while (e > 1) e = e * in[0][0];\n#pragma scop"
+    )
+    wrong = waits.replace("* 2;", "* (N == 9 ? 3 : 2);")
+    assert agree(waits, waits, "[N] -> { : N >= 1 }") > 10
+    assert difference(waits, wrong, "[N] -> { : N >= 1 }").startswith("k at N = 9:")
+
+
+def test_sizes_beyond_a_machine_word() -> None:
+    found = compared(ORIGINAL, folded("3"), context="[N] -> { : N >= 9223372036854775807 }")
+    assert found.is_equal
+    assert not found.compared.get("k")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from arrayfold.validation import Validation
 
 _SECONDS_FOR_RUNS = 1800.0
+_SHARE_FOR_CODE = 0.8
 
 
 def check_outputs(output: str | None, placement: str | None, *, force: bool, source: str) -> None:
@@ -118,14 +119,19 @@ class FoldedOutput:
 
     def _code(self, results: Sequence[FoldResult], budget: Budget) -> tuple[list[FoldedRegion], bytes]:
         """The code; with the loops as written and the mapping in subscripts where new loops cost too much."""
+        from arrayfold._in_time import answer_in_time
         from arrayfold.codegen import write_c
 
         loops = cast(Literal["keep", "generate"] | None, self.loops)
         style = cast(Literal["fast", "readable"], self.style)
+        slack = self._slack_cells()
+
+        def write(_: object) -> tuple[list[FoldedRegion], bytes]:
+            regions = [result.region(loops, style, slack) for result in results]
+            return regions, write_c(regions)
+
         try:
-            with budget.limit("new loops"):
-                regions = [result.region(loops, style, self._slack_cells()) for result in results]
-                return regions, write_c(regions)
+            return answer_in_time(write, budget.first_part(_SHARE_FOR_CODE), "new loops", known=results)
         except BudgetExceeded as error:
             reason = str(error)
         try:

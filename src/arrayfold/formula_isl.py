@@ -13,6 +13,7 @@ from arrayfold.errors import NotAffine
 from arrayfold.formula import Extreme, Floor, Formula, Remainder
 
 _FEW_PIECES = 24
+_FEW_FORMULAS = 3
 _FEW_VARIABLES = 12
 _FEW_VARIABLES_OF_A_PIECE = 3
 
@@ -131,7 +132,9 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
 
 
 def fit_from_above(values: isl.PwAff, context: isl.Set) -> Formula:
-    """Like `fit` to the side `max`, but the least of several formulas where no single one is the function.
+    """Like `fit` to the side `max`, but the least of a few formulas where no single one is the function.
+
+    Formulas with floors are not put together: nobody reads them.
 
     >>> fit_from_above(isl.PwAff("[N] -> { [(N)] : N <= 9; [(9)] : N > 9 }"), isl.Set("[N] -> { : N >= 1 }"))
     min(N, 9)
@@ -145,7 +148,13 @@ def fit_from_above(values: isl.PwAff, context: isl.Set) -> Formula:
         others = [other for other in least if other is not piece]
         if any(domain.is_subset(_beyond(piece, other, "max")) for other in others):
             least = others
-    return Formula.extreme("min", map(_only_aff, least)) if len(least) > 1 else fit(values, context, "max")
+    is_plain = 1 < len(least) <= _FEW_FORMULAS and not any(map(_has_floors, least))
+    return Formula.extreme("min", map(_only_aff, least)) if is_plain else fit(values, context, "max")
+
+
+def _has_floors(values: isl.PwAff) -> bool:
+    ((_, aff),) = values.get_pieces()
+    return aff.dim(isl.dim_type.div) > 0
 
 
 def _whole_pieces(values: isl.PwAff, side: Literal["max", "min"]) -> list[isl.PwAff]:

@@ -219,7 +219,7 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
     ]
     if scalars and _is_as_written(program, source) and source.parallel:
         raise InputError(
-            f"the parallel loops of {source.name} set {scalars[0]}, so they must stay as they are written",
+            f"{source.name} sets {scalars[0]} and has parallel loops, which must stay as they are written",
             source.text.place(source.region.before),
         )
 

@@ -202,6 +202,8 @@ class EffectReader:
             case Member(is_arrow=True) | Member():
                 what = "arrays inside structures cannot be analysed"
                 hint = "Copy the pointer to a variable with restrict, or pass the array as a parameter."
+            case Unary(operator="__real" | "__imag" | "__extension__" as word):
+                what, hint = f"this cannot be analysed: {word}", None
             case Assign() | Unary() | Binary(operator=","):
                 what = "an assignment inside an expression cannot be analysed"
                 hint = "Make it a statement of its own."
