@@ -21,8 +21,10 @@ def can_stand_twice(source: CSource) -> bool:
 
     There arrays are declared once more, so that their extents must mean the same where the region stands.
     """
-    for name, variable in source.variables.items():
-        if variable.is_array and is_own(source, variable) and name not in source.declared:
+    named = {**source.variables, **source.replaced}
+    understood = {variable for name, variable in named.items() if name in source.declared}
+    for variable in {*named.values()} - understood:
+        if variable.is_array and is_own(source, variable):
             return False
     declared = {
         variable
