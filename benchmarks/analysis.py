@@ -18,11 +18,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
+from arrayfold.judge.verify import verify
 from arrayfold.methods import METHODS, Request
-from arrayfold.verify import verify
 
 STAGES: tuple[str, ...] = ("read", "order", "conflicts", "methods", "proof", "bound")
 

@@ -25,11 +25,11 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.fold import fold
-from arrayfold.frontends.problem import read_problem
-from arrayfold.liveness import Construction
+from arrayfold.base.budget import Budget
+from arrayfold.conflicts.liveness import Construction
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
+from arrayfold.frontends.toml.problem import read_problem
 
 Order = Literal["sequential", "doall", "happens-before"]
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from arrayfold.errors import InputError
-from arrayfold.frontends.c import read_c
-from arrayfold.frontends.libclang import translation_unit
-from arrayfold.program import Program
+from arrayfold.base.errors import InputError
+from arrayfold.frontends.c.libclang import translation_unit
+from arrayfold.frontends.c.read import read_c
+from arrayfold.program.model import Program
 
 
 def measure(work: Callable[[], object], repeat: int) -> float:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arrayfold._budget import Budget
-from arrayfold.fold import Favor
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
+from arrayfold.base.budget import Budget
+from arrayfold.fold.arrays import Favor
+from arrayfold.frontends.c.read import read_c
+from arrayfold.program.model import Program
 
 UNFOLDED = "unfolded"
 BY_HAND = "by hand"

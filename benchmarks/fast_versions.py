@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from arrayfold import fold, reorder
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import UNKNOWN
-from arrayfold.choose import choose
+from arrayfold.base.budget import Budget
+from arrayfold.bounds.moments import UNKNOWN
 from arrayfold.codegen import Style, write_c
-from arrayfold.conflicts import Conflicts
-from arrayfold.fold_bands import fold_in_bands
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.formula import Formula
-from arrayfold.formula_signs import box_size
-from arrayfold.mapping import FoldMapping
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.signs import box_size
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.bands import fold_in_bands
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import Request
-from arrayfold.program import Program
-from arrayfold.verify import Proof, verify
+from arrayfold.program.model import Program
+from arrayfold.select.choose import choose
 from fast_kernels import BY_HAND, IVDEP, MODULO, TWO_STEPS, UNFOLDED, Kernel
 
 
@@ -88,7 +87,7 @@ def versions_of(kernel: Kernel) -> list[Version]:
     ]
 
 
-_Choice = Callable[[Conflicts, Request], FoldMapping]
+_Choice = Callable[[Conflicts, Request], EmittableMapping]
 
 
 def _mapped(program: Program, choice: _Choice, budget: Budget) -> FoldResult:
@@ -108,7 +107,7 @@ def _mapped(program: Program, choice: _Choice, budget: Budget) -> FoldResult:
 def _by(method: str) -> _Choice:
     """What a method finds."""
 
-    def found(conflicts: Conflicts, request: Request) -> FoldMapping:
+    def found(conflicts: Conflicts, request: Request) -> EmittableMapping:
         mapping = choose(method, conflicts, request).mapping
         assert mapping is not None
         return mapping
@@ -116,12 +115,12 @@ def _by(method: str) -> _Choice:
     return found
 
 
-def _two_steps(conflicts: Conflicts, _: Request) -> FoldMapping:
+def _two_steps(conflicts: Conflicts, _: Request) -> EmittableMapping:
     """The first dimension modulo two, the others as they are: what is written by hand most often."""
     rank = conflicts.array.rank
     rows = [[int(k == axis) for k in range(rank)] for axis in range(rank)]
     moduli = [Formula.constant(2), *(length for _, length in conflicts.box[1:])]
-    return StorageMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 
 def _bytes(cells: Formula, program: Program, array: str) -> Formula:

@@ -37,10 +37,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
-from arrayfold.driver import Driver
-from arrayfold.driver_support import support_text
-from arrayfold.program import Program
-from arrayfold.runner import find_compiler
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import find_compiler
+from arrayfold.run.driver import Driver
+from arrayfold.run.driver_support import support_text
 from fast_kernels import KERNELS, Case, Kernel
 from fast_table import draw, markdown_of, table_of
 from fast_versions import Version, all_versions

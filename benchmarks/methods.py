@@ -20,13 +20,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.choose import Candidate, ask, choose
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
 from arrayfold.methods import METHODS, Request
+from arrayfold.select.choose import Candidate, ask, choose
 
 BASELINE = "successive-modulo"
 _ONCE_SECONDS = 1.0

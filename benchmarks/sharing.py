@@ -22,14 +22,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from arrayfold._budget import Budget
-from arrayfold.fold import fold
-from arrayfold.fold_shared import Share, fold_shared
-from arrayfold.folded import FoldResult
-from arrayfold.formula import Formula
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
-from arrayfold.reallocation import reallocate
+from arrayfold.base.budget import Budget
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.shared import Share, fold_shared
+from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.reallocation import reallocate
+from arrayfold.program.model import Program
 from fast_versions import Version
 from folded_code import Measured, build, run
 

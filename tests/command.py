@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from arrayfold import cli
+from arrayfold.cli import main
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     """The exit status of `arrayfold ARGUMENTS`; output goes to the captured streams."""
     monkeypatch.setattr(sys, "argv", ["arrayfold", *arguments])
-    return cli._run()
+    return main._run()

@@ -9,15 +9,16 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from arrayfold._isl import maps_of, points
-from arrayfold.bands import with_bands
-from arrayfold.errors import InputError
-from arrayfold.fold_bands import fold_in_bands
-from arrayfold.folded import FoldResult
-from arrayfold.frontends.c import read_c
-from arrayfold.mapping import Mapping
-from arrayfold.program import Program
-from arrayfold.runner import find_compiler, run_both
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import maps_of, points
+from arrayfold.fold.bands import fold_in_bands
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.frontends.c.read import read_c
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.passes.bands import with_bands
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import find_compiler
 from inner_loops import dividing_loops
 from interleavings import loops
 from reference import Access, Cell, Trace, is_valid, modular_address, partial_conflicts
@@ -101,7 +102,7 @@ def test_no_thread_overwrites_what_another_reads_by_enumeration(size: int) -> No
 
 def address_of(mapping: object, params: dict[str, int], less: int = 0) -> Callable[[Cell], Cell]:
     """The addresses of a mapping, whose last modulus is so much less."""
-    assert isinstance(mapping, Mapping)
+    assert isinstance(mapping, ModularMapping)
     here = mapping.at(params)
     matrix = [[int(entry.as_number()) for entry in row] for row in here.matrix]
     offset, moduli = ([int(entry.as_number()) for entry in row] for row in (here.offset, here.moduli))

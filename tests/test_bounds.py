@@ -6,27 +6,27 @@ from contextlib import suppress
 import islpy as isl
 import pytest
 
-from arrayfold import bounds
-from arrayfold._budget import Budget
-from arrayfold._isl import linear_form
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.errors import BudgetExceeded
-from arrayfold.fold import fold
-from arrayfold.formula_text import read_formula
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded
+from arrayfold.bounds import moments
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.isl import linear_form
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.toml.problem import read_problem
 from conftest import PaperProgram
 
 
 def test_this_set_up_counts() -> None:
-    assert bounds.can_count()
+    assert moments.can_count()
 
 
 def test_counting_at_a_size_without_barvinok(
     paper_program: PaperProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    monkeypatch.setattr(moments, "can_count", lambda: False)
     analysis = Analysis.of(read(paper_program.file))
     params = paper_program.expected["sizes"][0]
     for name in paper_program.expected["arrays"]:
@@ -36,23 +36,23 @@ def test_counting_at_a_size_without_barvinok(
 
 
 def test_minimality_at_a_size_without_barvinok(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    monkeypatch.setattr(moments, "can_count", lambda: False)
     assert fold(read("examples/two-writes.toml"), params={"N": 5})["x"].is_optimal
     assert not fold(read("examples/two-writes.toml"))["x"].is_optimal
 
 
 def test_too_many_cells_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "can_count", lambda: False)
-    monkeypatch.setattr(bounds, "_MOST_COUNTED", 10)
+    monkeypatch.setattr(moments, "can_count", lambda: False)
+    monkeypatch.setattr(moments, "_MOST_COUNTED", 10)
     conflicts = Analysis.of(read("examples/jacobi-1d.toml")).conflicts("A")
     assert find_lower_bound(conflicts).at({"n": 9}) is None
 
 
 def test_counting_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    monkeypatch.setattr(moments, "can_count", lambda: False)
     bound = find_lower_bound(Analysis.of(read("examples/jacobi-1d.toml")).conflicts("A"))
     assert bound.at({"n": 9}) == 10
-    monkeypatch.setattr(bounds, "_OPERATIONS_TO_COUNT", 1)
+    monkeypatch.setattr(moments, "_OPERATIONS_TO_COUNT", 1)
     assert bound.at({"n": 9}) is None
 
 
@@ -85,7 +85,7 @@ def test_where_a_formula_holds_is_said() -> None:
 def test_a_budget_that_ends_at_any_operation_is_a_budget_error(
     operations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arrayfold._budget._OPERATIONS_PER_SECOND", operations / 100)
+    monkeypatch.setattr("arrayfold.base.budget._OPERATIONS_PER_SECOND", operations / 100)
     cells = isl.Set("{ A[t, i] : (-1 <= t <= 1 and -3 <= i <= 3) or (i + t = 0 and -5 <= i <= 6) }")
     budget = Budget(100)
     with suppress(BudgetExceeded), budget.limit("work"):

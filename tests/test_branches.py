@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 import pytest
 
-from arrayfold.analysis import Analysis
-from arrayfold.fold import FoldResult, fold
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import FoldResult, fold
 from arrayfold.frontends import read
-from arrayfold.program import Program
+from arrayfold.program.model import Program
 
 HEAD = (
     "void f(int n, const int c[restrict n], const int d[restrict n], const double x[restrict n],"

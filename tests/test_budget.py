@@ -14,18 +14,20 @@ import islpy as isl
 import pytest
 
 import arrayfold as af
-from arrayfold import _budget, _in_time, fold_in_time
-from arrayfold._budget import Budget, add_work, work_done
-from arrayfold._in_time import answer_in_time, in_time, isolated
-from arrayfold.analysis import Analysis
-from arrayfold.check import check
-from arrayfold.compare import compare
-from arrayfold.errors import BudgetExceeded, InternalError, IslFailure
-from arrayfold.fold_in_time import keep, likely_arrays
-from arrayfold.program import Problem
+from arrayfold.base import budget as budgets
+from arrayfold.base import deadline
+from arrayfold.base.budget import Budget, add_work, work_done
+from arrayfold.base.deadline import answer_in_time, in_time, isolated
+from arrayfold.base.errors import BudgetExceeded, InternalError, IslFailure
+from arrayfold.fold import deadline as fold_deadline
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.check import check
+from arrayfold.fold.compare import compare
+from arrayfold.fold.deadline import keep, likely_arrays
+from arrayfold.judge.verify import Proof, Undecided, verify
+from arrayfold.program.model import Problem
 from arrayfold.sharing.interference import Interference
 from arrayfold.sharing.placement import offsets_for
-from arrayfold.verify import Proof, Undecided, verify
 from command import run
 
 BLUR = "examples/blur-interleaved.toml"
@@ -111,7 +113,7 @@ def test_blocks_inside_of_others_do_not_get_a_new_allowance(monkeypatch: pytest.
     with pytest.raises(BudgetExceeded, match="outside"):
         work()
     spent = work_done() - spent
-    assert spent < 1.1 * _budget._OPERATIONS_PER_SECOND
+    assert spent < 1.1 * budgets._OPERATIONS_PER_SECOND
     assert budget.cuts
 
 
@@ -119,13 +121,13 @@ def test_after_a_block_the_work_around_it_goes_on_with_what_is_left(monkeypatch:
     slow_down(monkeypatch)
     budget = Budget(1)
     with budget.limit("outside"):
-        fifth = Budget.of_work(_budget._OPERATIONS_PER_SECOND // 5)
+        fifth = Budget.of_work(budgets._OPERATIONS_PER_SECOND // 5)
         with pytest.raises(BudgetExceeded), fifth.limit("inside"):
             parse(20_000)
         left = budget.operations
         parse(10)
         assert budget.operations < left
-    assert 0.7 * _budget._OPERATIONS_PER_SECOND < left < 0.81 * _budget._OPERATIONS_PER_SECOND
+    assert 0.7 * budgets._OPERATIONS_PER_SECOND < left < 0.81 * budgets._OPERATIONS_PER_SECOND
 
 
 def test_isl_is_free_after_the_last_block() -> None:
@@ -144,7 +146,7 @@ def test_steps_of_searches_count(monkeypatch: pytest.MonkeyPatch) -> None:
             steps += 1
     assert budget.cuts == ["a search"]
     # To look whether anything is left takes an operation of isl, too.
-    assert steps == pytest.approx(_budget._OPERATIONS_PER_SECOND / (_budget.STEP + 1), rel=0.01)
+    assert steps == pytest.approx(budgets._OPERATIONS_PER_SECOND / (budgets.STEP + 1), rel=0.01)
 
 
 def test_shares_are_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,17 +297,17 @@ def test_an_analysis_that_never_ends_has_an_answer(tmp_path: Path, monkeypatch: 
 def test_orders_and_places_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     program = af.read("examples/blur.c")
     assert isinstance(program, af.Program)
-    monkeypatch.setattr("arrayfold.schedule.memory_dependences", sleep_forever)
+    monkeypatch.setattr("arrayfold.passes.reorder.memory_dependences", sleep_forever)
     with pytest.raises(BudgetExceeded, match="the order: cut short by wall time"):
         af.reorder(program, fuse=True, budget=0.5)
-    monkeypatch.setattr("arrayfold.reallocation.analyse", sleep_forever)
+    monkeypatch.setattr("arrayfold.passes.reallocation.analyse", sleep_forever)
     with pytest.raises(BudgetExceeded, match="cut short by wall time"):
         af.reallocate(program, budget=0.5)
 
 
 def test_without_even_the_cells_an_array_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Analysis, "of", sleep_forever)
-    monkeypatch.setattr(fold_in_time, "extents", sleep_forever)
+    monkeypatch.setattr(fold_deadline, "extents", sleep_forever)
     result = af.fold(two(tmp_path), budget=0.5)
     assert not result.arrays
     assert result.kept == result.cut_short
@@ -360,7 +362,7 @@ def test_the_command_has_an_answer_when_its_time_is_over(
 def test_another_order_that_takes_too_long_leaves_the_order_as_it_was(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("arrayfold.schedule.memory_dependences", sleep_forever)
+    monkeypatch.setattr("arrayfold.passes.reorder.memory_dependences", sleep_forever)
     assert run(monkeypatch, "fold", "examples/blur.c", "--fuse", "--budget", "0.5") == 0
     shown = capsys.readouterr().out
     assert "identity" in shown
@@ -387,12 +389,12 @@ def test_in_the_library_a_defect_is_an_error_of_ours(monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(import_module("arrayfold.fold"), "checked_params", fail)
+    monkeypatch.setattr(import_module("arrayfold.fold.arrays"), "checked_params", fail)
     with pytest.raises(InternalError, match="AssertionError") as caught:
         af.fold(af.read(BLUR))
     assert isinstance(caught.value.__cause__, AssertionError)
 
 
 def test_a_process_knows_whether_it_is_a_child() -> None:
-    assert not _in_time._is_child
-    assert answer_in_time(lambda _: _in_time._is_child, Budget(20), "work")
+    assert not deadline._is_child
+    assert answer_in_time(lambda _: deadline._is_child, Budget(20), "work")

@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from arrayfold._budget import Budget
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError, NotAffine
 from arrayfold.codegen import Style, write_c
-from arrayfold.errors import InputError, NotAffine
-from arrayfold.fold import fold
-from arrayfold.folded import FoldResult
-from arrayfold.frontends.c import read_c
-from arrayfold.runner import find_compiler, run_both
-from arrayfold.schedule import reorder
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.reorder import reorder
+from arrayfold.run.compiler import find_compiler
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from arrayfold._isl import fix_parameters
-from arrayfold.errors import InputError
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import fix_parameters
 from arrayfold.frontends.files import read_all
-from arrayfold.program import Program
+from arrayfold.program.model import Program
 
 KERNELS = Path(__file__).resolve().parent / "c_kernels"
 NAMES = sorted(path.stem for path in KERNELS.glob("*.c"))

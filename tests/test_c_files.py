@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from arrayfold import InputError, fold, read, read_all, reorder
-from arrayfold.analysis import Analysis
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.run import run_both
 from arrayfold.frontends import c_headers
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
-from arrayfold.runner import CannotRun, run_both
+from arrayfold.frontends.c.read import read_c
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import CannotRun
 from command import run
 
 Capture = pytest.CaptureFixture[str]
@@ -220,7 +221,7 @@ def test_a_wrong_fold_is_noticed() -> None:
 def test_without_a_compiler_the_fold_goes_on_and_the_run_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr("arrayfold.runner.find_compiler", lambda: None)
+    monkeypatch.setattr("arrayfold.run.compare.find_compiler", lambda: None)
     assert run(monkeypatch, "fold", "examples/horner.c", "--run") == 1
     output, errors = capsys.readouterr()
     assert "value[i] -> []" in output

@@ -14,9 +14,9 @@ import islpy as isl
 import pytest
 
 import arrayfold as af
-from arrayfold._isl import fix_parameters
-from arrayfold.errors import InputError
-from arrayfold.program import Program
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import fix_parameters
+from arrayfold.program.model import Program
 from random_integers import VALUES, code
 from traces import trace_of
 

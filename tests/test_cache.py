@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from arrayfold import compiler
-from arrayfold._cache import cache_folder, is_private
-from arrayfold.compiler import find_compiler, shared_library
-from arrayfold.tradeoff.orders import Order
-from arrayfold.tradeoff.point import Point
-from arrayfold.tradeoff.store import Store
+from arrayfold.base.cache import cache_folder, is_private
+from arrayfold.explore.orders import Order
+from arrayfold.explore.point import Point
+from arrayfold.explore.store import Store
+from arrayfold.run import compiler
+from arrayfold.run.compiler import find_compiler, shared_library
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 CODE = "int answer(void) { return 42; }"
@@ -156,7 +156,7 @@ def test_an_unsafe_cache_is_not_used(home: Path) -> None:
 
 @needs_compiler
 def test_a_folder_for_one_process_vanishes_with_it(home: Path) -> None:
-    code = f"from arrayfold.compiler import shared_library; print(shared_library({CODE!r}))"
+    code = f"from arrayfold.run.compiler import shared_library; print(shared_library({CODE!r}))"
     environment = {**os.environ, "HOME": str(home / "missing")}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import arrayfold as af
-from arrayfold.any_order import for_all_orders
-from arrayfold.errors import InputError
-from arrayfold.program import Program
+from arrayfold.base.errors import InputError
+from arrayfold.passes.all_orders import for_all_orders
+from arrayfold.program.model import Program
 
 BODY = """
 void kernel(int n, int out[restrict n][n])

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from arrayfold.formula_text import read_formula
+from arrayfold.exact.formula_parse import read_formula
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import METHODS
-from arrayfold.program import Program
+from arrayfold.program.model import Program
 from command import run
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
@@ -223,9 +223,9 @@ def test_the_installed_command() -> None:
 
 def test_the_watchdog_ends_work_that_cannot_be_interrupted() -> None:
     code = (
-        "import time\nfrom arrayfold import _watchdog\n_watchdog._GRACE_SECONDS = 0.1\n"
-        "def work():\n    _watchdog.announce(0.1)\n    time.sleep(60)\n    return 0\n"
-        "raise SystemExit(_watchdog.guarded(work))\n"
+        "import time\nfrom arrayfold.base import watchdog\nwatchdog._GRACE_SECONDS = 0.1\n"
+        "def work():\n    watchdog.announce(0.1)\n    time.sleep(60)\n    return 0\n"
+        "raise SystemExit(watchdog.guarded(work))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30
@@ -317,7 +317,7 @@ def test_shells_complete_commands_and_methods() -> None:
             "COMP_WORDS": words,
             "COMP_CWORD": str(len(words.split(" ")) - 1),
         }
-        code = "import sys; sys.argv = ['arrayfold']; from arrayfold.cli import main; main()"
+        code = "import sys; sys.argv = ['arrayfold']; from arrayfold.cli.main import main; main()"
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
         )
@@ -360,7 +360,7 @@ def test_code_that_takes_too_long_leaves_the_loops_as_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
 ) -> None:
     import arrayfold.codegen
-    from arrayfold.errors import BudgetExceeded
+    from arrayfold.base.errors import BudgetExceeded
 
     def too_long(regions: Any) -> bytes:
         if regions[0].style == "fast":

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold.analysis import Analysis
-from arrayfold.fold import fold
-from arrayfold.formula_text import read_formula
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping import Mapping
-from arrayfold.mapping_text import read_mappings
-from arrayfold.program import Problem
-from arrayfold.verify import Counterexample, Proof, verify
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Counterexample, Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.parse import read_mappings
+from arrayfold.program.model import Problem
 from interleavings import Parallel, loops
 from reference import Cell, Instance, is_valid
 from shapes import jacobi
@@ -94,9 +94,9 @@ class Example:
         instances = self.body(n)
         return Parallel(instances, loops([i.iteration for i in instances], self.meanings), array=self.array)
 
-    def mapping_of(self, text: str) -> Mapping:
+    def mapping_of(self, text: str) -> ModularMapping:
         (mapping,) = read_mappings(text, self.problem)
-        assert isinstance(mapping, Mapping)
+        assert isinstance(mapping, ModularMapping)
         return mapping
 
 

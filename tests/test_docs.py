@@ -75,10 +75,10 @@ def test_figures_are_what_the_script_draws() -> None:
 
 
 def test_every_method_and_command_has_a_page() -> None:
-    from arrayfold import cli
+    from arrayfold.cli import main
     from arrayfold.methods import METHODS
 
-    commands = {command.callback.__name__ for command in cli.app.registered_commands if not command.hidden}
+    commands = {command.callback.__name__ for command in main.app.registered_commands if not command.hidden}
     assert {path.stem for path in Path("docs/commands").glob("*.md")} == commands
     assert {path.stem for path in Path("docs/methods").glob("*.md")} == {*METHODS, "auto"}
 

@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 
 from arrayfold import fold, read, reorder
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError
 from arrayfold.codegen import Style
-from arrayfold.codegen.code_order import CodeOrder
 from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.lowering import InnermostLoops, lower
-from arrayfold.errors import InputError
-from arrayfold.fold import fold_with
-from arrayfold.fold_bands import fold_in_bands
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.folded import FoldResult
-from arrayfold.formula_text import read_formula as f
-from arrayfold.frontends.c import read_c
-from arrayfold.guards import with_guard_reads
-from arrayfold.mapping import Mapping
-from arrayfold.program import Program
-from arrayfold.runner import run_both
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold_with
+from arrayfold.fold.bands import fold_in_bands
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.frontends.c.read import read_c
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.order.code_order import CodeOrder
+from arrayfold.program.guards import with_guard_reads
+from arrayfold.program.model import Program
 from command import run
 from inner_loops import dividing_loops, innermost_loops
 
@@ -268,7 +268,7 @@ def program(body: str, declaration: str = "double A[N + 1];") -> Program:
 Known = list[tuple[bool, int | None]]
 
 
-def is_independent(given: Program, mappings: dict[str, Mapping] | None = None) -> Known:
+def is_independent(given: Program, mappings: dict[str, ModularMapping] | None = None) -> Known:
     """What is known of each innermost loop, in the order of the text."""
     assert given.source is not None
     order = CodeOrder.of(given, given.source)
@@ -310,11 +310,11 @@ def test_a_scalar_is_a_register() -> None:
 def test_folding_makes_iterations_depend() -> None:
     """The exact modulus puts the oldest row of blur one cell ahead of the newest one."""
     given = program_of("benchmarks/kernels/blur.c")
-    exact = Mapping.of("blurx", ("y", "x"), [[f("N"), f("1")]], [f("2*N + 1")])
+    exact = ModularMapping.of("blurx", ("y", "x"), [[f("N"), f("1")]], [f("2*N + 1")])
     assert is_independent(given, {"blurx": exact}) == [NO]
-    roomy = Mapping.of("blurx", ("y", "x"), [[f("N"), f("1")]], [f("2*N + 65")])
+    roomy = ModularMapping.of("blurx", ("y", "x"), [[f("N"), f("1")]], [f("2*N + 65")])
     assert is_independent(given, {"blurx": roomy}) == [(True, 64)]
-    rows = Mapping.of("blurx", ("y", "x"), [[f("1"), f("0")], [f("0"), f("1")]], [f("3"), f("N")])
+    rows = ModularMapping.of("blurx", ("y", "x"), [[f("1"), f("0")], [f("0"), f("1")]], [f("3"), f("N")])
     assert is_independent(given, {"blurx": rows}) == [YES]
 
 
@@ -450,13 +450,13 @@ def test_aliases_that_c_allows(declarations: str, parameters: str, loop: str) ->
 # ---------------------------------------------------------------- forms of mappings
 
 
-def lowered(path: str, mapping: Mapping, slack: int) -> Mapping:
+def lowered(path: str, mapping: ModularMapping, slack: int) -> ModularMapping:
     given = program_of(path)
     assert given.source is not None
     conflicts = {mapping.array: Analysis.of(given).conflicts(mapping.array)}
     order = CodeOrder.of(given, given.source)
     found = lower(given, order, conflicts, {mapping.array: mapping}, slack)[mapping.array].mapping
-    assert isinstance(found, Mapping)
+    assert isinstance(found, ModularMapping)
     return found
 
 
@@ -469,7 +469,7 @@ def lowered(path: str, mapping: Mapping, slack: int) -> Mapping:
     ],
 )
 def test_rows_walk_through_memory(row: list[str], modulus: str, expected: str) -> None:
-    mapping = Mapping.of("blurx", ("y", "x"), [[f(entry) for entry in row]], [f(modulus)])
+    mapping = ModularMapping.of("blurx", ("y", "x"), [[f(entry) for entry in row]], [f(modulus)])
     assert expected in str(lowered("benchmarks/kernels/blur.c", mapping, 0))
 
 
@@ -491,10 +491,10 @@ def test_what_needs_no_slack_gets_none() -> None:
 
 def test_a_given_mapping_must_be_right() -> None:
     given = program_of("examples/jacobi-1d.c")
-    right = Mapping.of("A", ("t", "i"), [[f("-8"), f("1")]], [f("N + 8")])
+    right = ModularMapping.of("A", ("t", "i"), [[f("-8"), f("1")]], [f("N + 8")])
     result: FoldResult = fold_with(given, {"A": right})
     assert run_both(result, result.to_c().encode(), params={"N": 40, "T": 7}).is_equal
-    wrong = Mapping.of("A", ("t", "i"), [[f("0"), f("1")]], [f("N")])
+    wrong = ModularMapping.of("A", ("t", "i"), [[f("0"), f("1")]], [f("N")])
     with pytest.raises(Exception, match="share address"):
         fold_with(given, {"A": wrong})
 
@@ -552,5 +552,5 @@ void f(int N, const double in[restrict N][N][N], double out[restrict N][N][N])
     (program,) = read_c("stencils.c", code.encode())
     result = fold(program)
     (array,) = result.region().folds
-    assert isinstance(array.mapping, Mapping)
+    assert isinstance(array.mapping, ModularMapping)
     assert array.mapping.size.at({"N": 200}) <= 200**3

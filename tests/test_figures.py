@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from arrayfold import InputError, Program, fold, read
-from arrayfold.analysis import Analysis
-from arrayfold.picture import differences_at, lifetimes_at, picture_sizes, shares
+from arrayfold.fold.analysis import Analysis
 from arrayfold.report.figures import KINDS, What, plot_fold, save
+from arrayfold.report.snapshots import differences_at, lifetimes_at, picture_sizes, shares
 from command import run
 from random_programs import differences_of
 from traces import trace_of

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrayfold.check import check
-from arrayfold.errors import InputError
+from arrayfold.base.errors import InputError
+from arrayfold.conflicts.liveness import analyse
+from arrayfold.fold.check import check
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.liveness import analyse
-from arrayfold.mapping import Mapping
-from arrayfold.mapping_text import read_mappings
-from arrayfold.schedule import reorder
-from arrayfold.verify import Proof, verify
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.parse import read_mappings
+from arrayfold.passes.reorder import reorder
 from command import run
 
 BLUR = read("examples/blur-interleaved.toml")
@@ -205,12 +205,12 @@ def test_a_window_of_rows_needs_as_many_rows(rows: int, factor: int) -> None:
 def test_all_tools_agree(array: str, dimension: str, factor: str) -> None:
     """The same fold in the words of Halide and of Exo is the same mapping, or is refused by both."""
 
-    def read_one(text: str) -> Mapping | None:
+    def read_one(text: str) -> ModularMapping | None:
         try:
             (found,) = read_mappings(text, WAVE)
         except InputError:
             return None
-        assert isinstance(found, Mapping)
+        assert isinstance(found, ModularMapping)
         return found
 
     halide = read_one(f"{array}.fold_storage({dimension}, {factor})")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrayfold.errors import InputError, NotAffine
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import extents, fit, from_aff, from_qpolynomial, to_pw_aff
-from arrayfold.formula_text import read_formula
+from arrayfold.base.errors import InputError, NotAffine
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import extents, fit, from_aff, from_qpolynomial, to_pw_aff
+from arrayfold.exact.formula_parse import read_formula
 
 N, M = Formula.name("N"), Formula.name("M")
 

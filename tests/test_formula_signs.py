@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrayfold.analysis import Analysis
-from arrayfold.check import check
-from arrayfold.errors import ArrayfoldError, InputError
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import to_pw_aff
-from arrayfold.formula_signs import is_at_least, is_at_most, is_whole_on
-from arrayfold.formula_text import read_formula
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping import Mapping
-from arrayfold.verify import Proof, verify
+from arrayfold.base.errors import ArrayfoldError, InputError
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import to_pw_aff
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.signs import is_at_least, is_at_most, is_whole_on
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.check import check
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
 
 Value = Callable[[int, int], Fraction]
 Pair = tuple[Formula, Value]
@@ -205,7 +205,7 @@ def test_the_judge_itself_refuses_it(row: str) -> None:
     argument, modulus = read_formula(parts[0]), read_formula(parts[1])
     found = argument.coefficients(["i"])
     assert found is not None
-    mapping = Mapping.of("A", ("i",), [found[0]], [modulus], [found[1]])
+    mapping = ModularMapping.of("A", ("i",), [found[0]], [modulus], [found[1]])
     with pytest.raises(InputError, match="whole"):
         verify(Analysis.of(read_problem("line.toml", LINE)).conflicts("A"), mapping)
 
@@ -255,7 +255,7 @@ def test_whole_positive_moduli_are_judged(row: str, is_valid: bool) -> None:
     if isinstance(item.verdict, Proof):
         assert is_valid
         for n in range(3, 14):
-            assert isinstance(item.mapping, Mapping)
+            assert isinstance(item.mapping, ModularMapping)
             addresses = [item.mapping.address((i,), {"N": n}) for i in range(n)]
             assert all(a != b for a, b in itertools.pairwise(addresses))
     else:
@@ -265,7 +265,7 @@ def test_whole_positive_moduli_are_judged(row: str, is_valid: bool) -> None:
 def test_half_a_parameter_is_whole_where_the_context_says_so() -> None:
     even = LINE.replace("N >= 3", "N >= 4 and N mod 2 = 0")
     half = read_formula("N/2")
-    mapping = Mapping.of("A", ("i",), [[1]], [half])
+    mapping = ModularMapping.of("A", ("i",), [[1]], [half])
     assert isinstance(verify(Analysis.of(read_problem("line.toml", even)).conflicts("A"), mapping), Proof)
     with pytest.raises(InputError, match="whole"):
         verify(Analysis.of(read_problem("line.toml", LINE)).conflicts("A"), mapping)

@@ -12,14 +12,17 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from arrayfold import choose, closure, liveness, order
-from arrayfold.bounds import LowerBound
-from arrayfold.choose import Candidate
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping
+from arrayfold.bounds.moments import LowerBound
+from arrayfold.conflicts import liveness
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact import closure
+from arrayfold.exact.formula import Formula
+from arrayfold.judge.verify import Proof
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.order import events
+from arrayfold.select import choose
+from arrayfold.select.choose import Candidate
 from arrayfold.sharing.interference import Interference
-from arrayfold.verify import Proof
 from fuzz import mappings
 from fuzz.affine import Condition, Context, Form
 from fuzz.command import run
@@ -57,7 +60,7 @@ def test_fixed_part(kind: Kind[Any], count: int) -> None:
 
 
 def test_finds_lifetimes_that_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing_lives(accesses: liveness.Accesses, _order: order.Order) -> isl.Map:
+    def nothing_lives(accesses: liveness.Accesses, _order: events.Order) -> isl.Map:
         return isl.Map.empty(accesses.writes.get_space())
 
     monkeypatch.setattr(liveness, "live_after", nothing_lives)
@@ -67,7 +70,7 @@ def test_finds_lifetimes_that_end_at_once(monkeypatch: pytest.MonkeyPatch) -> No
 def test_finds_loops_that_are_not_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
     case = _parallel_loop()
     assert PROBLEMS.check(case) is None
-    monkeypatch.setattr(order, "_lexicographic", _one_after_the_other)
+    monkeypatch.setattr(events, "_lexicographic", _one_after_the_other)
     outcome = PROBLEMS.check(case)
     assert isinstance(outcome, Failure)
     assert outcome.what == "missing conflict"
@@ -122,7 +125,7 @@ def test_finds_orders_through_instances_that_may_not_run(monkeypatch: pytest.Mon
         method="successive-modulo",
     )
     assert PROBLEMS.check(case) is None
-    monkeypatch.setattr(order, "close_through", lambda given, _sure: closure.close(given))
+    monkeypatch.setattr(events, "close_through", lambda given, _sure: closure.close(given))
     outcome = PROBLEMS.check(case)
     assert isinstance(outcome, Failure)
     assert outcome.what == "missing conflict"
@@ -133,7 +136,7 @@ def test_finds_moduli_that_are_one_too_small(monkeypatch: pytest.MonkeyPatch) ->
 
     def ask(method: str, conflicts: Conflicts, request: Any) -> Candidate:
         found = asked(method, conflicts, request)
-        if not isinstance(found.mapping, Mapping) or not found.mapping.moduli:
+        if not isinstance(found.mapping, ModularMapping) or not found.mapping.moduli:
             return found
         first, *rest = found.mapping.moduli
         return replace(found, mapping=replace(found.mapping, moduli=(first - Formula.constant(1), *rest)))
@@ -239,7 +242,7 @@ def test_shrinking_keeps_the_failure() -> None:
 
 def test_shrunk_programs_are_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is found comes with a file that shows it, in a program with nothing superfluous."""
-    monkeypatch.setattr(order, "_lexicographic", _one_after_the_other)
+    monkeypatch.setattr(events, "_lexicographic", _one_after_the_other)
     kind = PROBLEMS
     found = checked(kind, _parallel_loop()).failure
     assert found is not None

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import arrayfold as af
-from arrayfold._input_file import MOST_BYTES, read_input
-from arrayfold._nesting import LanguageName, deepest
-from arrayfold.check import check
-from arrayfold.errors import InputError, Place
-from arrayfold.formula_text import read_formula
+from arrayfold.base.errors import InputError, SourcePosition
+from arrayfold.base.input_file import MOST_BYTES, read_input
+from arrayfold.base.nesting import LanguageName, deepest
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.fold.check import check
 from command import run
 
 Capture = pytest.CaptureFixture[str]
@@ -238,7 +238,7 @@ def test_what_counts_as_deep(text: str, language: LanguageName, is_too_deep: boo
 
 
 def test_a_long_line_is_shown_in_part() -> None:
-    text = str(InputError("wrong", Place("a.c", 1, 1001, "x" * 1000 + "!" + "\0" * 1000)))
+    text = str(InputError("wrong", SourcePosition("a.c", 1, 1001, "x" * 1000 + "!" + "\0" * 1000)))
     line, caret = text.splitlines()[1:3]
     assert len(line) < 250
     assert line[caret.index("^")] == "!"

@@ -7,18 +7,18 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from arrayfold._text import SourceText
-from arrayfold.check import check
-from arrayfold.fold import fold
+from arrayfold.base.source_text import SourceText
+from arrayfold.conflicts.liveness import analyse, with_temporaries
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.check import check
 from arrayfold.frontends import read, read_all, write_problem
-from arrayfold.frontends.pet import read_pet
-from arrayfold.frontends.pet_context import without_limits_of_types
-from arrayfold.frontends.pet_schedule import read_schedule_tree
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.pet.context import without_limits_of_types
+from arrayfold.frontends.pet.read import read_pet
+from arrayfold.frontends.pet.schedule import read_schedule_tree
+from arrayfold.frontends.pet.yaml import read_yaml
 from arrayfold.frontends.smo import read_smo
-from arrayfold.frontends.yaml_text import read_yaml
-from arrayfold.liveness import analyse, with_temporaries
-from arrayfold.program import ConflictProblem, Problem, Program
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.program.model import ConflictProblem, Problem, Program
 from command import run
 
 Capture = pytest.CaptureFixture[str]

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import arrayfold as af
-from arrayfold import compiler
-from arrayfold._html import html_table
-from arrayfold.errors import NotEnoughMemory, WrongType, WrongValue
+from arrayfold.base.errors import NotEnoughMemory, WrongType, WrongValue
+from arrayfold.base.html import html_table
+from arrayfold.run import compiler
 from command import run
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="needs a C compiler")

@@ -5,27 +5,27 @@ import itertools
 import islpy as isl
 import pytest
 
-from arrayfold.analysis import Analysis
-from arrayfold.errors import InputError, NotAffine
-from arrayfold.fold import fold
-from arrayfold.formula import Formula
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.errors import InputError, NotAffine
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.mapping import AnyMapping, Mapping
-from arrayfold.mapping_text import read_mappings
+from arrayfold.mapping.modular import ModularMapping, RelationMapping
+from arrayfold.mapping.parse import read_mappings
 from reference import is_valid
 
 BLUR = read("examples/blur-interleaved.toml")
 
 
 def test_trivial_rows_are_dropped() -> None:
-    mapping = Mapping.of("A", ("i", "j"), [[1, 0], [0, 1]], [f("1"), f("N")])
+    mapping = ModularMapping.of("A", ("i", "j"), [[1, 0], [0, 1]], [f("1"), f("N")])
     assert str(mapping) == "A[i, j] -> [j mod N]"
     assert mapping.size == f("N")
 
 
 def test_a_single_cell() -> None:
-    mapping = Mapping.of("A", ("i",), [[1]], [f("1")])
+    mapping = ModularMapping.of("A", ("i",), [[1]], [f("1")])
     assert (str(mapping), mapping.size, mapping.address((7,), {})) == ("A[i] -> []", f("1"), ())
 
 
@@ -41,20 +41,20 @@ def test_a_single_cell() -> None:
     ],
 )
 def test_printing(row: list[str], offset: str, text: str) -> None:
-    mapping = Mapping.of("A", ("t", "i"), [[f(entry) for entry in row]], [f("5")], [f(offset)])
+    mapping = ModularMapping.of("A", ("t", "i"), [[f(entry) for entry in row]], [f("5")], [f(offset)])
     assert str(mapping) == f"A[t, i] -> [{text}]"
     again = read_mappings(str(mapping).replace("A[", "blurx["), BLUR)[0]
-    assert isinstance(again, Mapping)
+    assert isinstance(again, ModularMapping)
     assert (again.matrix, again.offset, again.moduli) == (mapping.matrix, mapping.offset, mapping.moduli)
 
 
 def test_address_is_never_negative() -> None:
-    mapping = Mapping.of("A", ("t", "i"), [[-1, 1]], [f("2*N - 1")])
+    mapping = ModularMapping.of("A", ("t", "i"), [[-1, 1]], [f("2*N - 1")])
     assert mapping.address((3, 0), {"N": 4}) == (4,)
 
 
 def test_isl_form_agrees_with_evaluation() -> None:
-    mapping = Mapping.of("A", ("t", "i"), [[-1, 2], [1, 0]], [f("5"), f("2")], [f("1"), f("0")])
+    mapping = ModularMapping.of("A", ("t", "i"), [[-1, 2], [1, 0]], [f("5"), f("2")], [f("1"), f("0")])
     relation = mapping.to_isl()
     for cell in itertools.product(range(-3, 4), repeat=2):
         address = mapping.address(cell, {})
@@ -64,7 +64,7 @@ def test_isl_form_agrees_with_evaluation() -> None:
 
 
 def test_parametric_moduli_have_no_isl_form_until_fixed() -> None:
-    mapping = Mapping.of("A", ("i",), [[1]], [f("N")])
+    mapping = ModularMapping.of("A", ("i",), [[1]], [f("N")])
     with pytest.raises(NotAffine):
         mapping.to_isl()
     assert mapping.at({"N": 3}).to_isl().is_equal(isl.Map("{ A[i] -> [i mod 3] }"))
@@ -76,8 +76,8 @@ def test_linearised_form_depends_on_the_order_of_rows() -> None:
     cells = [c for c in itertools.product(range(size), repeat=2) if max(c) >= size - 2]
     pairs = list(itertools.permutations(cells, 2))
     rows: list[tuple[tuple[int, int], Formula]] = [((1, -1), f("2*N - 1")), ((0, 1), f("2"))]
-    right = Mapping.of("A", ("x", "y"), [r for r, _ in rows], [b for _, b in rows])
-    wrong = Mapping.of("A", ("x", "y"), [r for r, _ in rows[::-1]], [b for _, b in rows[::-1]])
+    right = ModularMapping.of("A", ("x", "y"), [r for r, _ in rows], [b for _, b in rows])
+    wrong = ModularMapping.of("A", ("x", "y"), [r for r, _ in rows[::-1]], [b for _, b in rows[::-1]])
     assert str(right.linearised()) == "A[x, y] -> [(x + (2*N - 2)*y) mod (4*N - 2)]"
     assert str(wrong.linearised()) == "A[x, y] -> [(2*x - y) mod (4*N - 2)]"
     values = {"N": size}
@@ -125,7 +125,7 @@ def test_several_arrays_in_one_text() -> None:
 
 def test_other_relations_are_kept_as_they_are() -> None:
     (mapping,) = read_mappings("blurx[y, x] -> [floor(y/2), x, y mod 2]", BLUR)
-    assert isinstance(mapping, AnyMapping)
+    assert isinstance(mapping, RelationMapping)
 
 
 @pytest.mark.parametrize(

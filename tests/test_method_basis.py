@@ -9,23 +9,23 @@ import islpy as isl
 import pytest
 from flint import fmpz_mat
 
-from arrayfold._budget import Budget
-from arrayfold._generators import nonnegative_forms
-from arrayfold._isl import points
-from arrayfold.analysis import Analysis
-from arrayfold.choose import Candidate, _smallest_proved
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula import Formula
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.generators import nonnegative_forms
+from arrayfold.exact.isl import points
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import Request
 from arrayfold.methods.basis import METHOD
 from arrayfold.methods.farkas import Measures, bound_forms, measures, width_conditions
 from arrayfold.methods.narrow_rows import NarrowRows, axes
 from arrayfold.methods.widths import restrict
-from arrayfold.program import Array
+from arrayfold.program.model import Array
+from arrayfold.select.choose import Candidate, _smallest_proved
 from reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -94,7 +94,7 @@ def test_published_rows(file: str, printed: str, size: str, greedy: str, at: int
 
 @pytest.mark.parametrize("file", ["jacobi-1d", "hexagon-tile", "unsharp-tiled", "gauss", "alignment-3d"])
 def test_never_larger_than_successive_modulo_on_the_examples(file: str) -> None:
-    from arrayfold.choose import ask
+    from arrayfold.select.choose import ask
 
     conflicts = example(file)
     request = Request.of(conflicts, {})

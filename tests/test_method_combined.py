@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from arrayfold._budget import Budget
-from arrayfold.choose import _smallest_proved
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import MethodNotApplicable
-from arrayfold.formula_text import read_formula as f
-from arrayfold.mapping import Mapping
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.combined import METHOD, complete_by_widths
+from arrayfold.select.choose import _smallest_proved
 from reference import is_valid
 from test_method_lattice import PRINTED, example, problem
 from test_paper_programs import pairs_at
@@ -27,7 +27,7 @@ OTHERS = [
 ]
 
 
-def found(conflicts: Conflicts, budget: Budget | None = None) -> Mapping:
+def found(conflicts: Conflicts, budget: Budget | None = None) -> ModularMapping:
     request = Request.of(conflicts, {}, budget)
     candidate = _smallest_proved(METHOD.name, METHOD.find, conflicts, request)
     assert candidate.is_proved, candidate.reason

@@ -9,16 +9,15 @@ import random
 import pytest
 from flint import fmpz_mat
 
-from arrayfold._budget import Budget
-from arrayfold._smith_form import smith_rows
-from arrayfold.analysis import Analysis
-from arrayfold.choose import Candidate, _smallest_proved
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula import Formula
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.smith import smith_rows
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import Request
 from arrayfold.methods.exhaustive import (
     METHOD,
@@ -29,6 +28,7 @@ from arrayfold.methods.exhaustive import (
     smallest_lattices,
 )
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
+from arrayfold.select.choose import Candidate, _smallest_proved
 from reference import is_valid
 from test_paper_programs import pairs_at
 

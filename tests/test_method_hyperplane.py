@@ -8,17 +8,17 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.choose import Candidate, _smallest_proved  # pyright: ignore[reportPrivateUsage]
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import Request
 from arrayfold.methods.hyperplane import METHOD
 from arrayfold.methods.hyperplane_program import ConflictPolyhedron, HyperplaneProgram
+from arrayfold.select.choose import Candidate, _smallest_proved  # pyright: ignore[reportPrivateUsage]
 from reference import is_valid
 from test_paper_programs import pairs_at
 

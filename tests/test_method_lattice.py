@@ -8,16 +8,15 @@ from fractions import Fraction
 import islpy as isl
 import pytest
 
-from arrayfold._budget import Budget
-from arrayfold._isl import points
-from arrayfold.analysis import Analysis
-from arrayfold.choose import Candidate, _smallest_proved
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import MethodNotApplicable
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.isl import points
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping import Mapping
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.lattice import METHOD, with_elementary_divisors
 from arrayfold.methods.reuse_chains import Chain, Completion, mapping_of
@@ -28,6 +27,7 @@ from arrayfold.methods.reuse_vectors import (
     vectors_outside,
     without_parameters,
 )
+from arrayfold.select.choose import Candidate, _smallest_proved
 from reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -58,7 +58,7 @@ def problem(array: str, differences: str, context: str = "[N] -> { : N >= 4 }") 
     return Analysis.of(read_problem("small.toml", text)).conflicts("A")
 
 
-def found(conflicts: Conflicts) -> Mapping:
+def found(conflicts: Conflicts) -> ModularMapping:
     candidate = ask(conflicts)
     assert candidate.is_proved, candidate.reason
     assert candidate.mapping is not None
@@ -183,7 +183,7 @@ def test_no_multiple_of_a_reuse_vector_is_a_difference() -> None:
 def test_elementary_divisors_keep_the_kernel(moduli: tuple[int, ...]) -> None:
     names = ("i", "j", "k")[: len(moduli)]
     rows = [[int(a == b) + int(a < b) for a in range(len(moduli))] for b in range(len(moduli))]
-    before = Mapping.of("A", names, rows, [f(str(b)) for b in moduli])
+    before = ModularMapping.of("A", names, rows, [f(str(b)) for b in moduli])
     after = with_elementary_divisors(before)
     assert after.size == before.size
     numbers = [modulus.at({}) for modulus in after.moduli]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from arrayfold._isl import parameter_names
-from arrayfold.analysis import Analysis
-from arrayfold.choose import (
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.isl import parameter_names
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends import read
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.methods import METHODS, Request
+from arrayfold.methods.projection import METHOD
+from arrayfold.select.choose import (
     Candidate,
     _smallest_proved,  # pyright: ignore[reportPrivateUsage]
 )
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import MethodNotApplicable
-from arrayfold.formula_text import read_formula as f
-from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.methods import METHODS, Request
-from arrayfold.methods.projection import METHOD
 from reference import is_valid
 from test_paper_programs import pairs_at
 

@@ -10,24 +10,25 @@ from typing import Any
 
 import pytest
 
-from arrayfold import reuse
-from arrayfold._budget import Budget
-from arrayfold._isl import points
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.choose import ask, choose
-from arrayfold.compare import compare
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import IncompleteMapping, InputError, NothingProved
-from arrayfold.fold import fold
-from arrayfold.formula_text import read_formula
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import IncompleteMapping, InputError, NothingProved
+from arrayfold.bounds import conflict_graph
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.isl import points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.compare import compare
+from arrayfold.fold.run import run_both
 from arrayfold.frontends import read
-from arrayfold.frontends.c import read_c
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping import TableMapping
+from arrayfold.frontends.c.read import read_c
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Counterexample, Proof, verify
+from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods import Request
-from arrayfold.runner import find_compiler, run_both
-from arrayfold.verify import Counterexample, Proof, verify
+from arrayfold.run.compiler import find_compiler
+from arrayfold.select.choose import ask, choose
 from command import run
 from reference import partial_conflicts
 from shapes import jacobi
@@ -197,10 +198,10 @@ def test_a_context_may_fix_them_too() -> None:
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     conflicts = conflicts_of("jacobi-1d")
     assert "up to 3000 cells" in reason(conflicts, {"n": 60})
-    monkeypatch.setattr(reuse, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(conflict_graph, "_MOST_PAIRS", 10)
     assert "up to 10 conflicts" in reason(conflicts, {"n": 6})
-    monkeypatch.setattr(reuse, "_MOST_UNORDERED_CELLS", 10)
-    monkeypatch.setattr(reuse, "_MOST_PAIRS", 10_000)
+    monkeypatch.setattr(conflict_graph, "_MOST_UNORDERED_CELLS", 10)
+    monkeypatch.setattr(conflict_graph, "_MOST_PAIRS", 10_000)
     assert "without an order of the writes up to 10 cells" in reason(
         conflicts_of("blur-differences"), {"N": 6}
     )

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from arrayfold.analysis import Analysis
-from arrayfold.choose import choose
-from arrayfold.errors import InputError
-from arrayfold.fold import fold
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.errors import InputError
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Proof, verify
 from arrayfold.methods import METHODS, Request
-from arrayfold.verify import Proof, verify
+from arrayfold.select.choose import choose
 
 
 def test_an_array_that_cannot_shrink_keeps_the_identity() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from arrayfold.compiler import find_compiler
+from arrayfold.run.compiler import find_compiler
 
 NOTEBOOK = Path("docs/notebook.ipynb")
 

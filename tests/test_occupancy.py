@@ -11,16 +11,16 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from arrayfold._budget import Budget
-from arrayfold._isl import fix_parameters, maps_of, points, sets_of
-from arrayfold.dataflow import find_dataflow
-from arrayfold.errors import MethodNotApplicable
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.exact.isl import fix_parameters, maps_of, points, sets_of
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.occupancy import find_occupancy
-from arrayfold.occupancy.read import occupancy_of, read_vectors
-from arrayfold.order import order_of
-from arrayfold.program import Program
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.methods.occupancy_vectors import find_occupancy
+from arrayfold.methods.occupancy_vectors.parse import occupancy_of, read_vectors
+from arrayfold.order.dataflow import find_dataflow
+from arrayfold.order.events import order_of
+from arrayfold.program.model import Program
 from command import run as run_command
 
 Point = tuple[int, ...]

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import islpy as isl
 import pytest
 
-from arrayfold._isl import fix_parameters, maps_of, points, sets_of
-from arrayfold.analysis import Analysis
-from arrayfold.closure import close
-from arrayfold.errors import InputError
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
+from arrayfold.base.errors import InputError
+from arrayfold.exact.closure import close
+from arrayfold.exact.isl import fix_parameters, maps_of, points, sets_of
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends.c.read import read_c
+from arrayfold.program.model import Program
 
 Instance = tuple[str, tuple[int, ...]]
 Before = Callable[[Instance, Instance], bool]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold import _output_file
-from arrayfold._output_file import check_output, write_output
-from arrayfold.errors import InputError
+from arrayfold.base import output_file
+from arrayfold.base.errors import InputError
+from arrayfold.base.output_file import check_output, write_output
 from command import run
 
 BLUR = "examples/blur-interleaved.c"
@@ -161,7 +161,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path: Path, monkeypatch: pytest
     def checked(*_: object, **__: object) -> None:
         out.write_text("precious")
 
-    monkeypatch.setattr(_output_file, "check_output", checked)
+    monkeypatch.setattr(output_file, "check_output", checked)
     with pytest.raises(InputError, match="exists"):
         write_output(str(out), b"text", force=False)
     assert out.read_text() == "precious"

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from arrayfold import Program, fold, read
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.execution import execution_at
+from arrayfold.base.budget import Budget
+from arrayfold.conflicts.execution import execution_at
+from arrayfold.fold.analysis import Analysis
 from arrayfold.report.code_view import marked_code
 from arrayfold.report.page import make_page
-from arrayfold.report.scenes import scenes
+from arrayfold.report.page_data import scenes
 from command import run
 from traces import trace_of
 

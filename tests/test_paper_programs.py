@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from arrayfold._isl import fix_parameters, points
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula_text import read_formula
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.conflicts.liveness import CONSTRUCTIONS, Construction
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.isl import fix_parameters, points
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
-from arrayfold.liveness import CONSTRUCTIONS, Construction
+from arrayfold.judge.verify import Proof, verify
 from arrayfold.methods import METHODS, Request
-from arrayfold.verify import Proof, verify
 from conftest import PaperProgram
 from reference import Trace, is_valid, modular_address, successive_modulo
 

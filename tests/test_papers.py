@@ -14,20 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold import papers
-from arrayfold._budget import Budget
-from arrayfold._isl import large_parameters
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.choose import ask
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import InputError
-from arrayfold.formula_text import read_formula
-from arrayfold.frontends import read
-from arrayfold.mapping import Mapping
-from arrayfold.mapping_text import read_mappings
-from arrayfold.methods import METHODS, Request
-from arrayfold.papers import (
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.isl import large_parameters
+from arrayfold.explore import papers
+from arrayfold.explore.papers import (
     PUBLISHED_TABLES,
     PublishedRow,
     PublishedTable,
@@ -35,9 +29,15 @@ from arrayfold.papers import (
     find_example,
     reproduce,
 )
-from arrayfold.program import Problem
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends import read
+from arrayfold.judge.verify import Counterexample, Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.parse import read_mappings
+from arrayfold.methods import METHODS, Request
+from arrayfold.program.model import Problem
 from arrayfold.report.papers import TITLES, papers_data, table_cells, table_notes
-from arrayfold.verify import Counterexample, Proof, verify
+from arrayfold.select.choose import ask
 from command import run
 
 # The tables are computed once.
@@ -60,9 +60,9 @@ def opened(row: PublishedRow) -> tuple[Problem, Conflicts]:
     return problem, Analysis.of(problem).conflicts(row.array)
 
 
-def mapping_of(text: str, problem: Problem) -> Mapping:
+def mapping_of(text: str, problem: Problem) -> ModularMapping:
     (mapping,) = read_mappings(text, problem)
-    assert isinstance(mapping, Mapping)
+    assert isinstance(mapping, ModularMapping)
     return mapping
 
 
@@ -272,7 +272,7 @@ def test_a_wheel_carries_the_examples(tmp_path: Path) -> None:
     subprocess.run(build, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
-    code = "from arrayfold.papers import find_example; print(find_example('blur-tiled'))"
+    code = "from arrayfold.explore.papers import find_example; print(find_example('blur-tiled'))"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.errors import InputError, MethodNotApplicable
-from arrayfold.fold import fold
-from arrayfold.formula_text import read_formula
+from arrayfold.base.errors import InputError, MethodNotApplicable
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.program import Program
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.program.model import Program
 from reference import Before, Instance, Trace, partial_conflicts
 from shapes import jacobi
 from test_paper_programs import pairs_at
@@ -127,7 +127,7 @@ def test_some_cells_of_a_front_count_where_others_may_share() -> None:
 
 
 def test_without_time_for_fronts_one_execution_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arrayfold.liveness._OPERATIONS_FOR_FRONTS", 1)
+    monkeypatch.setattr("arrayfold.conflicts.liveness._OPERATIONS_FOR_FRONTS", 1)
     conflicts = Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml")).conflicts("A")
     assert find_lower_bound(conflicts).formula == read_formula("n + 1")
     bound = find_lower_bound(conflicts, None, {"n": 6})

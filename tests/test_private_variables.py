@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from arrayfold.base.errors import InputError
 from arrayfold.codegen.write import write_c
-from arrayfold.dependences import memory_dependences
-from arrayfold.errors import InputError
-from arrayfold.fold import fold
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.run import run_both
 from arrayfold.frontends import read
-from arrayfold.private_overlaps import overlapping
-from arrayfold.program import Program
-from arrayfold.runner import run_both
-from arrayfold.schedule import reorder
+from arrayfold.order.dependences import memory_dependences
+from arrayfold.order.private_overlaps import overlapping
+from arrayfold.passes.reorder import reorder
+from arrayfold.program.model import Program
 
 HEAD = (
     "static void fill(double *w) {{ w[0] = 1; w[1] = 2; }}\n"

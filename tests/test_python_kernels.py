@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import arrayfold as af
-from arrayfold.runner import find_compiler
+from arrayfold.run.compiler import find_compiler
 from random_kernels import HEAD, statement
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")

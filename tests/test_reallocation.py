@@ -8,9 +8,10 @@ import pytest
 
 from arrayfold import InputError, fold, fold_shared, read, reallocate, reorder
 from arrayfold.codegen import Style
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
-from arrayfold.runner import find_compiler, run_both
+from arrayfold.fold.run import run_both
+from arrayfold.frontends.c.read import read_c
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import find_compiler
 from command import run
 from traces import trace_of, values_seen
 
@@ -266,7 +267,7 @@ schedule = "{ S[i] -> [i, 0]; T[i] -> [i, 1] }"
 live_out = "{ out[i] }"
 parallel = { 0 = "doall" }
 """
-    from arrayfold.frontends.problem import read_problem
+    from arrayfold.frontends.toml.problem import read_problem
 
     program = read_problem("f.toml", text)
     assert isinstance(program, Program)

@@ -10,17 +10,17 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.check import check
-from arrayfold.errors import InputError
-from arrayfold.fold import fold
-from arrayfold.formula_isl import fit
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.errors import InputError
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.exact.formula_isl import fit
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.check import check
 from arrayfold.frontends import apply_options, read, write_problem
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping import Mapping
-from arrayfold.verify import Counterexample, Undecided, verify
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Counterexample, Undecided, verify
+from arrayfold.mapping.modular import ModularMapping
 from command import run
 from reference import Instance, Trace, partial_conflicts
 from test_paper_programs import pairs_at
@@ -47,7 +47,7 @@ def test_fractions_in_a_mapping_are_refused(text: str) -> None:
 
 
 def test_the_judge_refuses_fractions_wherever_they_come_from() -> None:
-    mapping = Mapping.of("blurx", ("y", "x"), [[f("4/3"), 0], [0, 1]], [f("3"), f("N")])
+    mapping = ModularMapping.of("blurx", ("y", "x"), [[f("4/3"), 0], [0, 1]], [f("3"), f("N")])
     with pytest.raises(InputError, match="whole"):
         verify(Analysis.of(read(BLUR)).conflicts("blurx"), mapping)
 
@@ -55,7 +55,9 @@ def test_the_judge_refuses_fractions_wherever_they_come_from() -> None:
 def test_a_polynomial_modulus_must_be_positive_everywhere() -> None:
     problem = read(BLUR)
     conflicts = Analysis.of(problem).conflicts("blurx")
-    mapping = Mapping.of("blurx", ("y", "x"), [[1, 0], [0, 1], [0, 1]], [f("3"), f("N"), f("N^2 - 100")])
+    mapping = ModularMapping.of(
+        "blurx", ("y", "x"), [[1, 0], [0, 1], [0, 1]], [f("3"), f("N"), f("N^2 - 100")]
+    )
     verdict = verify(conflicts, mapping)
     assert isinstance(verdict, Undecided)
     assert "positive" in verdict.reason
@@ -261,7 +263,7 @@ def test_a_modulus_that_vanishes_where_a_basis_is_guessed(modulus: str) -> None:
         'differences = "[N] -> { A[d, e] : -1 <= d <= 1 and -N <= e <= N }"'
     )
     conflicts = Analysis.of(read_problem("vanish.toml", text)).conflicts("A")
-    mapping = Mapping.of("A", ("d", "e"), [[1, f("N + 2")]], [f(modulus)])
+    mapping = ModularMapping.of("A", ("d", "e"), [[1, f("N + 2")]], [f(modulus)])
     assert verify(conflicts, mapping) is not None
 
 
@@ -276,7 +278,9 @@ def test_a_minimum_that_isl_finds_and_no_point_attains() -> None:
     )
     conflicts = Analysis.of(read_problem("minimum.toml", text)).conflicts("A")
     row = [f("-N - 4"), f("-N - 1"), f("1")]
-    mapping = Mapping.of("A", conflicts.array.dimensions, [row], [f("2*N^2 + 8*N + 4")], [f("2*N + 3")])
+    mapping = ModularMapping.of(
+        "A", conflicts.array.dimensions, [row], [f("2*N^2 + 8*N + 4")], [f("2*N + 3")]
+    )
     verdict = verify(conflicts, mapping)
     assert isinstance(verdict, Counterexample)
     x, y = verdict.cells

@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from arrayfold.base.errors import InputError
 from arrayfold.c.data import ArrayData, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.source import CText
-from arrayfold.driver_values import fill, put
-from arrayfold.errors import InputError
-from arrayfold.fold import fold
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.run import run_at_several_sizes, run_both
 from arrayfold.frontends import read
-from arrayfold.frontends.c_data import function_data
-from arrayfold.outcome import Comparison, Outcome, RunReport, first_difference
-from arrayfold.process import TookTooLong, start
-from arrayfold.program import Program
-from arrayfold.runner import CannotRun, find_compiler, run_at_several_sizes, run_both
-from arrayfold.schedule import reorder
+from arrayfold.frontends.c.data import function_data
+from arrayfold.passes.reorder import reorder
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import CannotRun, find_compiler
+from arrayfold.run.driver_values import fill, put
+from arrayfold.run.outcome import Comparison, Outcome, RunReport, first_difference
+from arrayfold.run.process import TookTooLong, start
 from command import run
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")

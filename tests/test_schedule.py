@@ -11,16 +11,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold._budget import Budget
-from arrayfold._isl import fix_parameters, maps_of, points
-from arrayfold.dependences import KINDS, find_violation, memory_dependences
-from arrayfold.errors import BudgetExceeded, InputError
-from arrayfold.fold import fold
-from arrayfold.formula_text import read_formula
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, InputError
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.isl import fix_parameters, maps_of, points
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.program import Program
-from arrayfold.schedule import reorder
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.order.dependences import KINDS, find_violation, memory_dependences
+from arrayfold.passes.reorder import reorder
+from arrayfold.program.model import Program
 from random_programs import RandomProgram, all_sizes, has_writes, programs
 from reference import Instance, Trace
 

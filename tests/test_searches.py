@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from arrayfold._budget import Budget
-from arrayfold._integer import combine, is_onto, kernel_frame, reduced_kernel
-from arrayfold._isl import fix_parameters
-from arrayfold.errors import NothingProved
-from arrayfold.fold import fold
-from arrayfold.folded import FoldedArray
-from arrayfold.formula_text import read_formula as f
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import NothingProved
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.isl import fix_parameters
+from arrayfold.exact.lattice import combine, is_onto, kernel_frame, reduced_kernel
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.result import FoldedArray
 from arrayfold.frontends import read
-from arrayfold.lattice_proof import _reaches_all_addresses, check_lattice
-from arrayfold.mapping import Mapping
+from arrayfold.judge.lattice import _reaches_all_addresses, check_lattice
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS
+from arrayfold.methods.auto.optima import determinant
 from arrayfold.methods.exhaustive import differences_at, smallest_lattice
-from arrayfold.program import Problem
-from arrayfold.searches.optima import determinant
+from arrayfold.program.model import Problem
 from reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -153,7 +153,7 @@ def test_a_minimal_mapping_has_no_cases() -> None:
 def test_reaching_all_addresses_is_decided_prime_by_prime(
     rows: list[list[str]], moduli: list[str], is_all: bool
 ) -> None:
-    mapping = Mapping.of("A", ("x", "y"), [list(map(f, row)) for row in rows], list(map(f, moduli)))
+    mapping = ModularMapping.of("A", ("x", "y"), [list(map(f, row)) for row in rows], list(map(f, moduli)))
     assert _reaches_all_addresses(mapping) == is_all
     reached = [
         {mapping.address((x, y), {"m": size}) for x in range(60) for y in range(60)} for size in range(1, 7)
@@ -184,7 +184,7 @@ def test_a_short_budget_still_gives_an_answer() -> None:
 def test_the_lattice_argument_names_its_basis() -> None:
     problem = read("examples/diamond-tile.toml")
     conflicts = fold(problem)["A"].conflicts
-    mapping = Mapping.of("A", ("tt", "ii"), [[f("2 - 2*B"), 1]], [f("4*B - 4")])
+    mapping = ModularMapping.of("A", ("tt", "ii"), [[f("2 - 2*B"), 1]], [f("4*B - 4")])
     found = check_lattice(conflicts, mapping)
     assert found is not None
     assert found.basis == ((f("2"), f("0")), (f("1"), f("2*B - 2")))
@@ -195,7 +195,7 @@ def test_the_lattice_argument_names_its_basis() -> None:
 def test_rows_that_miss_addresses_are_left_alone() -> None:
     """A row of even numbers modulo an even number reaches every other address only."""
     conflicts = fold(read("examples/diamond-tile.toml"))["A"].conflicts
-    mapping = Mapping.of("A", ("tt", "ii"), [[f("2*B"), f("2")]], [f("8*B")])
+    mapping = ModularMapping.of("A", ("tt", "ii"), [[f("2*B"), f("2")]], [f("8*B")])
     assert check_lattice(conflicts, mapping) is None
 
 

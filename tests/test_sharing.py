@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 
 from arrayfold import FoldResult, InputError, Program, fold_shared, read, reallocate, reorder
-from arrayfold._budget import Budget
+from arrayfold.base.budget import Budget
 from arrayfold.codegen import Style
-from arrayfold.fold_shared import Share
-from arrayfold.formula import Formula
-from arrayfold.frontends.c import read_c
-from arrayfold.frontends.problem import read_problem
-from arrayfold.liveness import analyse
-from arrayfold.mapping import Mapping
-from arrayfold.runner import find_compiler, run_both
+from arrayfold.conflicts.liveness import analyse
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.run import run_both
+from arrayfold.fold.shared import Share
+from arrayfold.frontends.c.read import read_c
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.passes.merge import merge
+from arrayfold.run.compiler import find_compiler
 from arrayfold.sharing.exchange import placement_problem
 from arrayfold.sharing.interference import Interference, find_interference, find_intervals
-from arrayfold.sharing.merge import merge
 from arrayfold.sharing.placement import buffers_for, heaviest_clique, offsets_for
 from command import run
 from reference import is_valid, modular_address
@@ -113,7 +114,7 @@ def check_by_enumeration(result: FoldResult, params: dict[str, int]) -> None:
     assert isinstance(result.problem, Program)
     trace = trace_of(result.problem, params)
     for array in result:
-        assert isinstance(array.mapping, Mapping)
+        assert isinstance(array.mapping, ModularMapping)
         mapping = array.mapping.at(params)
         numbers = [[int(entry.as_number()) for entry in row] for row in mapping.matrix]
         offsets = [int(entry.as_number()) for entry in mapping.offset]

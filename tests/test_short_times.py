@@ -8,17 +8,17 @@ import islpy as isl
 import pytest
 
 from arrayfold import fold, read
-from arrayfold._isl import fix_parameters, points
-from arrayfold._pieces import joined_by_hull
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.dataflow import undefined_reads
-from arrayfold.liveness import Liveness, live_after, occupied
-from arrayfold.order import order_of
-from arrayfold.program import Program
-from arrayfold.short_times import with_short_times
-from arrayfold.verify import Proof
-from arrayfold.whole_lines import conflicts_of_lines
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.liveness import Liveness, live_after, occupied
+from arrayfold.exact.isl import fix_parameters, points
+from arrayfold.exact.pieces import joined_by_hull
+from arrayfold.fold.analysis import Analysis
+from arrayfold.judge.verify import Proof
+from arrayfold.order.compressed_times import drop_constant_dimensions
+from arrayfold.order.dataflow import undefined_reads
+from arrayfold.order.events import order_of
+from arrayfold.program.model import Program
+from arrayfold.select.contiguous import conflicts_of_lines
 
 _BORDER = """
 void smooth(int T, int N, const double in[N][N], double out[N][N])
@@ -73,7 +73,7 @@ def test_conflicts_are_those_of_the_whole_times(program: Program) -> None:
 def test_places_go_and_pieces_join(program: Program) -> None:
     liveness = Liveness(program, order_of(program), program.live_in, ("a",))
     accesses = liveness.accesses(program.array("a"))
-    writes, reads = with_short_times(accesses.writes, accesses.reads)
+    writes, reads = drop_constant_dimensions(accesses.writes, accesses.reads)
     assert writes.dim(isl.dim_type.out) < accesses.writes.dim(isl.dim_type.out)
     assert writes.n_basic_map() == 2 < accesses.writes.n_basic_map()
     assert writes.domain().is_equal(accesses.writes.domain())
@@ -107,7 +107,7 @@ def test_a_place_that_orders_events_stays() -> None:
         "{ A[i] -> [i, 0, 1] : 0 < i < 9; A[0] -> [0, 1, 1]; A[9] -> [9, 1, 1]; A[-1] -> [4, 1, 1] }"
     )
     reads = isl.Map("{ A[i] -> [i, 2, 0] : 0 <= i <= 9 }")
-    short, later = with_short_times(writes, reads)
+    short, later = drop_constant_dimensions(writes, reads)
     assert short.is_injective()
     assert short.range().is_disjoint(later.range())
 

@@ -14,20 +14,20 @@ import islpy as isl
 import pytest
 
 import arrayfold as af
-from arrayfold import bounds
-from arrayfold._isl import few_parameter_points
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import LowerBound, find_lower_bound
-from arrayfold.check import check
-from arrayfold.compare import compare
-from arrayfold.errors import MethodNotApplicable, NothingProved
-from arrayfold.fold import fold
-from arrayfold.fold_shared import SHARES, Share, fold_shared
-from arrayfold.formula_text import read_formula
+from arrayfold.base.errors import MethodNotApplicable, NothingProved
+from arrayfold.bounds import moments
+from arrayfold.bounds.moments import LowerBound, find_lower_bound
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.exact.isl import few_parameter_points
+from arrayfold.exact.parameter_words import in_words
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.check import check
+from arrayfold.fold.compare import compare
+from arrayfold.fold.shared import SHARES, Share, fold_shared
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.parameter_words import in_words
-from arrayfold.program import ConflictProblem, Program
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.program.model import ConflictProblem, Program
 from arrayfold.report.data import compare_data, fold_data
 from arrayfold.report.words import bound_notes
 from command import run
@@ -486,7 +486,7 @@ def told(value: Any) -> Iterator[str]:
 def test_a_bound_above_a_proved_size_never_shows(
     params: dict[str, int], monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    real = bounds.find_lower_bound
+    real = moments.find_lower_bound
 
     def find(*arguments: Any, **keywords: Any) -> LowerBound:
         return broken(real(*arguments, **keywords))
@@ -520,14 +520,14 @@ def test_a_bound_above_a_proved_size_never_shows(
 
 def test_an_affine_bound_is_compared_at_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is too large at a single size far out is seen."""
-    real = bounds.find_lower_bound
+    real = moments.find_lower_bound
 
     def find(*arguments: Any, **keywords: Any) -> LowerBound:
         found = real(*arguments, **keywords)
         somewhere = isl.Set("[N] -> { : N = 12345 }")
         return replace(found, pieces=(*found.pieces, (somewhere, (read_formula("2*N + 2"),))))
 
-    monkeypatch.setattr(import_module("arrayfold.fold"), "find_lower_bound", find)
+    monkeypatch.setattr(import_module("arrayfold.fold.arrays"), "find_lower_bound", find)
     folded = fold(read("examples/blur-interleaved.toml"))["blurx"]
     assert str(folded.size) == "2*N + 1"
     assert folded.lower_bound.formula is None
@@ -580,7 +580,7 @@ def test_minimal_names_its_sizes(monkeypatch: pytest.MonkeyPatch, capsys: Captur
 
 
 def test_what_is_minimal_at_one_size_only_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    monkeypatch.setattr(moments, "can_count", lambda: False)
     folded = fold(read("examples/two-writes.toml"), params={"N": 5}, arrays=["x"])["x"]
     assert folded.is_optimal
     assert folded.gap.words == "minimal for N = 5"
@@ -665,7 +665,7 @@ def test_a_size_without_cells_is_not_called_minimal_for_another_one() -> None:
 
 
 def test_a_bound_that_is_unknown_is_in_no_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr(bounds, "can_count", lambda: False)
+    monkeypatch.setattr(moments, "can_count", lambda: False)
     for command in (["fold", "--share", "auto"], ["compare"]):
         assert run(monkeypatch, command[0], "examples/blur-interleaved.toml", *command[1:]) == 0
         assert "at least" not in capsys.readouterr().out

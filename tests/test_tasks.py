@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold._isl import maps_of, points
-from arrayfold.analysis import Analysis
-from arrayfold.errors import InputError
-from arrayfold.fold import fold
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import maps_of, points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.program import Program
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.program.model import Program
 from interleavings import Parallel, related
 from reference import Instance
 from test_paper_programs import pairs_at

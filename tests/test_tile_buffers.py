@@ -9,15 +9,16 @@ import islpy as isl
 import pytest
 
 from arrayfold import read
-from arrayfold._isl import maps_of, points
-from arrayfold.errors import InputError
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.folded import FoldResult
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
-from arrayfold.runner import find_compiler, run_both
-from arrayfold.schedule import reorder
-from arrayfold.tile_buffers import with_tile_buffers
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import maps_of, points
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.reorder import reorder
+from arrayfold.passes.tile_buffers import with_tile_buffers
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import find_compiler
 
 Cell = tuple[str, tuple[int, ...]]
 

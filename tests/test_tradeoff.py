@@ -10,12 +10,12 @@ import pytest
 from distributed import LocalCluster
 
 from arrayfold import fold, read, reorder
-from arrayfold.engine import run_all
-from arrayfold.errors import InputError
-from arrayfold.program import Program
-from arrayfold.tradeoff import Exploration, Point, Source, explore
-from arrayfold.tradeoff.orders import Order, candidate_orders
-from arrayfold.tradeoff.point import evaluate
+from arrayfold.base.errors import InputError
+from arrayfold.explore import Exploration, Point, Source, explore
+from arrayfold.explore.orders import Order, candidate_orders
+from arrayfold.explore.point import evaluate
+from arrayfold.explore.workers import run_all
+from arrayfold.program.model import Program
 from command import run
 
 Capture = pytest.CaptureFixture[str]
@@ -91,7 +91,7 @@ def test_results_are_kept(jacobi: tuple[Exploration, Path], monkeypatch: pytest.
     def refuse(*_: object) -> list[Point]:
         raise AssertionError("everything is known")
 
-    monkeypatch.setattr("arrayfold.tradeoff.exploration.run_all", lambda work, *_: [refuse() for _ in work])
+    monkeypatch.setattr("arrayfold.explore.exploration.run_all", lambda work, *_: [refuse() for _ in work])
     again = explore(exploration.source, {"n": 8}, largest=1, store=store)
     assert again.points == exploration.points
     with pytest.raises(AssertionError, match="everything is known"):
@@ -146,7 +146,7 @@ def test_a_cluster_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> object:
         raise ImportError(name)
 
-    monkeypatch.setattr("arrayfold.engine.import_module", missing)
+    monkeypatch.setattr("arrayfold.explore.workers.import_module", missing)
     with pytest.raises(InputError, match=r"needs dask\.distributed"):
         list(run_all([lambda: 1], cluster="tcp://127.0.0.1:1"))
 

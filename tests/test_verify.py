@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arrayfold._isl import fix_parameters, points
-from arrayfold.analysis import Analysis
-from arrayfold.fold import fold
-from arrayfold.formula import Formula
-from arrayfold.formula_text import read_formula as f
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.isl import fix_parameters, points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.problem import read_problem
-from arrayfold.linear_proof import check_linear
-from arrayfold.mapping import Mapping
-from arrayfold.mapping_text import read_mappings
-from arrayfold.verify import Counterexample, Proof, Undecided, verify
-from arrayfold.witness import find_clobber
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.corners import check_linear
+from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
+from arrayfold.judge.witness import find_clobber
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.parse import read_mappings
 from reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -53,10 +53,10 @@ INVALID = [
 ]
 
 
-def judged(file: str, text: str) -> tuple[Mapping, object, object]:
+def judged(file: str, text: str) -> tuple[ModularMapping, object, object]:
     problem = read(f"examples/{file}.toml")
     (mapping,) = read_mappings(text, problem)
-    assert isinstance(mapping, Mapping)
+    assert isinstance(mapping, ModularMapping)
     conflicts = Analysis.of(problem).conflicts(mapping.array)
     return mapping, conflicts, verify(conflicts, mapping)
 
@@ -90,7 +90,7 @@ TIGHT = [
 def test_a_smaller_modulus_of_a_tight_mapping_is_refuted(file: str, text: str) -> None:
     mapping, conflicts, verdict = judged(file, text)
     assert isinstance(verdict, Proof)
-    smaller = Mapping(
+    smaller = ModularMapping(
         mapping.array,
         mapping.dimensions,
         mapping.matrix,
@@ -165,7 +165,7 @@ def test_linear_addresses_with_several_parameters(text: str, is_proved: bool) ->
     problem = read("examples/alignment-3d.toml")
     conflicts = Analysis.of(problem).conflicts("A")
     (mapping,) = read_mappings(text, problem)
-    assert isinstance(mapping, Mapping)
+    assert isinstance(mapping, ModularMapping)
     verdict = verify(conflicts, mapping)
     assert isinstance(verdict, Proof) == is_proved
     sizes = [{"I": a, "J": b, "K": c} for a in (2, 3) for b in (2, 4) for c in (2, 3)]
@@ -188,7 +188,7 @@ def test_linear_proofs_are_never_wrong(ends: list[int], row: list[str], modulus:
         f'differences = "[N, M] -> {{ A[i, j] : 0 <= i <= N + {ends[0]} and -M <= j <= M + {ends[1]} }}"'
     )
     conflicts = Analysis.of(read_problem("random.toml", text)).conflicts("A")
-    mapping = Mapping.of("A", ("i", "j"), [[f(entry) for entry in row]], [f(modulus)])
+    mapping = ModularMapping.of("A", ("i", "j"), [[f(entry) for entry in row]], [f(modulus)])
     if check_linear(conflicts, mapping) is None:
         return
     for n, m in itertools.product(range(2, 5), repeat=2):

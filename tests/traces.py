@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, maps_by_domain, points, sets_of
-from arrayfold.program import Program
+from arrayfold.exact.isl import fix_parameters, maps_by_domain, points, sets_of
+from arrayfold.program.model import Program
 from reference import Access, Instance, Trace
 
 

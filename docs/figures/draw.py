@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import arrayfold as af
-from arrayfold._isl import fix_parameters, points
-from arrayfold.analysis import Analysis
-from arrayfold.choose import ask
-from arrayfold.mapping import Mapping, TableMapping
+from arrayfold.exact.isl import fix_parameters, points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.mapping.modular import ModularMapping, TableMapping
 from arrayfold.methods import METHODS, Request
-from arrayfold.occupancy import find_occupancy
-from arrayfold.program import Program
+from arrayfold.methods.occupancy_vectors import find_occupancy
+from arrayfold.program.model import Program
 from arrayfold.report.figures import What, plot_fold, save
+from arrayfold.select.choose import ask
 
 HERE = Path(__file__).parent
 CELL = 26
@@ -81,7 +81,7 @@ def draw_differences(file: str, name: str, params: dict[str, int], title: str) -
     first, second = conflicts.array.dimensions
     for k, (every, words) in enumerate(((False, f"{first} first"), (True, "best order"))):
         (mapping,) = METHODS["successive-modulo"].find(conflicts, Request.of(conflicts, {}, all_orders=every))
-        assert isinstance(mapping, Mapping)
+        assert isinstance(mapping, ModularMapping)
         line = f"{words}: {', '.join(f'{mapping.row(j)} mod {m}' for j, m in enumerate(mapping.moduli))}"
         parts.append(text(left, 60 + 46 * k, line))
         parts.append(text(left, 80 + 46 * k, f"{mapping.size} cells"))
@@ -209,45 +209,47 @@ def draw_sharing() -> str:
     return svg(140 + 9 * CELL + 60, 50 + len(steps) * CELL, parts)
 
 
-# What is drawn where, by column and row: modules of the package, and what they hand on (in round boxes).
+# What is drawn where, by column and row: packages, and what they hand on (in round boxes).
 FLOW = {
     "C file": (0, 0.5),
     "problem file": (0, 1.5),
     "Python": (0, 2.5),
     "frontends/": (1, 1.5),
     "(Program)": (2, 1.5),
-    "schedule": (2, 0.2),
-    "dataflow": (3, 0.2),
-    "order": (3, 1.5),
-    "liveness": (3, 2.5),
+    "passes/": (2, 0.2),
+    "order/": (3, 0.8),
+    "conflicts/": (3, 2.5),
     "(Conflicts)": (4, 2.5),
     "methods/": (5, 1),
-    "choose": (6, 1),
-    "bounds": (5, 2.5),
-    "verify": (6, 2.5),
+    "select/": (6, 1),
+    "bounds/": (5, 2.5),
+    "judge/": (6, 2.5),
     "(Mapping)": (7, 1),
     "(LowerBound)": (5, 3.5),
     "(Proof)": (7, 2.5),
     "codegen/": (7, 0),
-    "runner": (6, 0),
+    "validation/": (6, 0),
+    "run/": (5, 0),
     "report/": (7, 3.5),
 }
 ARROWS = (
     *((source, "frontends/") for source in ("C file", "problem file", "Python")),
     ("frontends/", "(Program)"),
-    ("dataflow", "schedule"),
-    ("schedule", "(Program)"),
-    *(("(Program)", module) for module in ("order", "dataflow", "liveness")),
-    ("order", "liveness"),
-    ("liveness", "(Conflicts)"),
-    *(("(Conflicts)", module) for module in ("methods/", "bounds")),
-    ("methods/", "choose"),
-    ("choose", "verify"),
-    ("choose", "(Mapping)"),
-    ("verify", "(Proof)"),
-    ("bounds", "(LowerBound)"),
+    ("order/", "passes/"),
+    ("passes/", "(Program)"),
+    ("(Program)", "order/"),
+    ("(Program)", "conflicts/"),
+    ("order/", "conflicts/"),
+    ("conflicts/", "(Conflicts)"),
+    *(("(Conflicts)", package) for package in ("methods/", "bounds/")),
+    ("methods/", "select/"),
+    ("select/", "judge/"),
+    ("select/", "(Mapping)"),
+    ("judge/", "(Proof)"),
+    ("bounds/", "(LowerBound)"),
     ("(Mapping)", "codegen/"),
-    ("codegen/", "runner"),
+    ("codegen/", "validation/"),
+    ("validation/", "run/"),
     ("(Proof)", "report/"),
     ("(LowerBound)", "report/"),
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 import arrayfold as af
-from arrayfold._budget import Budget
+from arrayfold.base.budget import Budget
 from arrayfold.report.page import make_page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,19 +10,19 @@ blurx[y, x] -> [(N*y + x) mod (2*N + 1)]
 
 from __future__ import annotations
 
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
-from arrayfold.fold import fold
-from arrayfold.fold_shared import fold_shared
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.formula import Formula
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.fold.shared import fold_shared
 from arrayfold.frontends import read, read_all
-from arrayfold.kernel import Kernel, empty, kernel
-from arrayfold.mapping import Mapping
-from arrayfold.program import Array, ConflictProblem, Program, Statement
-from arrayfold.reallocation import reallocate
-from arrayfold.schedule import reorder
-from arrayfold.verify import Counterexample, Proof, Undecided, verify
+from arrayfold.frontends.kernel import Kernel, empty, kernel
+from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.passes.reallocation import reallocate
+from arrayfold.passes.reorder import reorder
+from arrayfold.program.model import Array, ConflictProblem, Program, Statement
 
 __all__ = [
     "Array",
@@ -36,8 +36,8 @@ __all__ = [
     "Formula",
     "InputError",
     "Kernel",
-    "Mapping",
     "MethodNotApplicable",
+    "ModularMapping",
     "NotAffine",
     "Program",
     "Proof",

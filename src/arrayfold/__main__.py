@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arrayfold.cli import main
+from arrayfold.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -11,14 +11,14 @@ import islpy as isl
 import pytest
 
 from arrayfold import fold, read_all, reorder
-from arrayfold._budget import Budget
-from arrayfold._isl import smallest_parameters
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError
 from arrayfold.c.source import CSource
 from arrayfold.codegen import Style, write_c
-from arrayfold.errors import InputError
-from arrayfold.folded import FoldResult
-from arrayfold.program import Program
-from arrayfold.runner import run_both
+from arrayfold.exact.isl import smallest_parameters
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.program.model import Program
 
 EXAMPLES = sorted(Path("examples").glob("*.c"))
 # The tests of an example run in one process, which folds it once.

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from arrayfold import fold, read, read_all, reorder
-from arrayfold._budget import Budget
+from arrayfold.base.budget import Budget
 from arrayfold.codegen import FoldedRegion, StorageFold, allocated_cells, write_c
-from arrayfold.fold_shared import fold_shared
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.folded import FoldResult
-from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping
-from arrayfold.program import Program
-from arrayfold.reallocation import reallocate
-from arrayfold.runner import run_both
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.fold.shared import fold_shared
+from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.passes.reallocation import reallocate
+from arrayfold.program.model import Program
 
 FLAGS = ("-O1", "-g", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 SIZES = range(1, 12)
@@ -282,7 +282,7 @@ def test_where_a_fold_may_grow_the_loops_as_written_run(tmp_path: Path) -> None:
     )
     program = region_of(text, tmp_path).program
     entries = (Formula.constant(-16), Formula.constant(1))
-    steep = Mapping("t", ("s", "i"), (entries,), (Formula.constant(0),), (Formula.name("n") * 9 + 16,))
+    steep = ModularMapping("t", ("s", "i"), (entries,), (Formula.constant(0),), (Formula.name("n") * 9 + 16,))
     region = FoldedRegion(program, (StorageFold(steep, "as given"),), loops="keep")
     code = write_c([region])
     assert b"if (9LL * n + 16 <= 18LL * n) {" in code

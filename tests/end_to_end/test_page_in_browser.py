@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from arrayfold import Program, read
-from arrayfold._budget import Budget
+from arrayfold.base.budget import Budget
 from arrayfold.report.page import make_page
 from browser import started_browser
 from traces import trace_of

@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 
 from arrayfold import fold, read_all, reorder
-from arrayfold._budget import Budget
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError
 from arrayfold.codegen import write_c
-from arrayfold.driver import Driver, default_sizes
-from arrayfold.driver_support import support_text
-from arrayfold.errors import InputError
-from arrayfold.fold_bands import fold_in_bands
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.program import Program
-from arrayfold.runner import run_both
+from arrayfold.fold.bands import fold_in_bands
+from arrayfold.fold.run import run_both
+from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.program.model import Program
+from arrayfold.run.driver import Driver, default_sizes
+from arrayfold.run.driver_support import support_text
 
 HERE = Path("tests/end_to_end")
 FLAGS = ("-O1", "-g", "-w", "-ffp-contract=off", "-fsanitize=thread")

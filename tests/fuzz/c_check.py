@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arrayfold import cli
+from arrayfold.cli import main
 from fuzz.c_generate import random_program
 from fuzz.c_options import may_take_more, random_options, without_order
 from fuzz.c_program import Block, CProgram, Function, Parameter
@@ -64,7 +64,7 @@ def fold_in_process(program: CProgram, options: Sequence[str], folder: Path, bud
         sys.argv = words
         os.chdir(folder)
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            status = cli._run()
+            status = main._run()
     finally:
         os.chdir(here)
         sys.argv = old

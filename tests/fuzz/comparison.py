@@ -10,7 +10,7 @@ from typing import Any
 
 import islpy as isl
 
-from arrayfold.folded import FoldedArray
+from arrayfold.fold.result import FoldedArray
 from fuzz.kind import Failure
 from fuzz.membership import Membership
 from fuzz.printed import PrintedMapping, value

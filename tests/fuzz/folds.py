@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import arrayfold as af
-from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.frontends.problem import read_problem
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, NothingProved
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.report.data import fold_data
 from fuzz.affine import Condition, Context, Form
 from fuzz.comparison import MOST_CELLS, Comparison, Facts, Wrong

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.errors import ArrayfoldError
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping_text import read_mappings
-from arrayfold.verify import Counterexample, Proof, verify
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Counterexample, Proof, verify
+from arrayfold.mapping.parse import read_mappings
 from fuzz import formulas
 from fuzz.affine import Condition, Context, Form, Values
 from fuzz.conflict_problems import (

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import arrayfold as af
-from arrayfold import cli
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import UNKNOWN
-from arrayfold.choose import choose
-from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.frontends.problem import read_problem
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, NothingProved
+from arrayfold.bounds.moments import UNKNOWN
+from arrayfold.cli import main
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Proof
 from arrayfold.methods import Request
 from arrayfold.report.data import fold_data
-from arrayfold.verify import Proof
+from arrayfold.select.choose import choose
 from fuzz.affine import Condition, Context, Form
 from fuzz.comparison import MOST_CELLS, Comparison, Facts, Wrong
 from fuzz.executions import Concrete
@@ -244,7 +244,7 @@ def run_command(*arguments: str) -> tuple[int, str, str]:
     sys.argv = ["arrayfold", *arguments]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli._run()
+            status = main._run()
     finally:
         sys.argv = before
     return status, out.getvalue(), err.getvalue()

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from arrayfold._budget import Budget
-from arrayfold.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.fold_shared import fold_shared
-from arrayfold.frontends.problem import read_problem
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, NothingProved
+from arrayfold.fold.shared import fold_shared
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.report.data import fold_data
 from fuzz.affine import Condition, Context, Form, Values
 from fuzz.comparison import Wrong

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold._budget import Budget
-from arrayfold._isl import fix_parameters
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.cases import find_cases
-from arrayfold.choose import ask, choose
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded
-from arrayfold.frontends.problem import read_problem
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import fix_parameters
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.methods.exhaustive import differences_at, mapping_of_lattice, smallest_lattice
+from arrayfold.select.cases import find_cases
+from arrayfold.select.choose import ask, choose
 from random_programs import RandomProgram, has_writes, programs
 
 Record = Callable[[str, object], None]
@@ -67,7 +67,7 @@ class Tally:
         if by_cases > smallest:
             self.missed.append(f"{best.mapping} has {found} cells, {smallest} are enough: {text}")
 
-    def _by_cases(self, conflicts: Conflicts, best: StorageMapping, params: dict[str, int]) -> int:
+    def _by_cases(self, conflicts: Conflicts, best: ModularMapping, params: dict[str, int]) -> int:
         """Cells of the case that the sizes belong to, if there is one."""
         request = Request.of(conflicts, params, Budget(SECONDS))
         cases = find_cases(conflicts, request, best.size, find_lower_bound(conflicts, Budget(SECONDS)))

@@ -13,17 +13,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold._budget import Budget
-from arrayfold.errors import BudgetExceeded, InputError, NotAffine, NothingProved
-from arrayfold.fold import fold
-from arrayfold.fold_shared import fold_shared
-from arrayfold.fold_tiles import fold_in_tiles
-from arrayfold.folded import FoldResult
-from arrayfold.frontends.c import read_c
-from arrayfold.program import Program
-from arrayfold.reallocation import reallocate
-from arrayfold.runner import find_compiler, run_both
-from arrayfold.schedule import reorder
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, InputError, NotAffine, NothingProved
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.result import FoldResult
+from arrayfold.fold.run import run_both
+from arrayfold.fold.shared import fold_shared
+from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.reallocation import reallocate
+from arrayfold.passes.reorder import reorder
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import find_compiler
 from effort import examples
 from random_c import RandomC, functions
 

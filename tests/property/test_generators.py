@@ -6,8 +6,8 @@ import islpy as isl
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arrayfold._generators import forms_of_multipliers, forms_of_vertices
-from arrayfold._isl import fix_parameters, points, polyhedron
+from arrayfold.exact.generators import forms_of_multipliers, forms_of_vertices
+from arrayfold.exact.isl import fix_parameters, points, polyhedron
 
 _small = st.integers(-3, 3)
 _lines = st.lists(st.tuples(_small, _small, _small, st.integers(-2, 8)), max_size=5)

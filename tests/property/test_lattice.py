@@ -7,12 +7,12 @@ import functools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arrayfold.analysis import Analysis
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula import Formula
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
-from arrayfold.mapping import Mapping
-from arrayfold.verify import Counterexample, Proof, verify
+from arrayfold.judge.verify import Counterexample, Proof, verify
+from arrayfold.mapping.modular import ModularMapping
 from effort import examples
 from reference import is_valid
 from test_paper_programs import pairs_at
@@ -56,7 +56,7 @@ def test_verdicts_agree_with_enumeration(
     size = n**2 * modulus[2] + n * modulus[1] + modulus[0]
     if any(size.at({name: value}) < 1 for value in range(2, 12)):
         return
-    mapping = Mapping.of(conflicts.name, conflicts.array.dimensions, [entries], [size])
+    mapping = ModularMapping.of(conflicts.name, conflicts.array.dimensions, [entries], [size])
     verdict = verify(conflicts, mapping)
     if isinstance(verdict, Counterexample):
         x, y = verdict.cells

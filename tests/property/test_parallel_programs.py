@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold.analysis import Analysis
-from arrayfold.conflicts import Conflicts
-from arrayfold.frontends.problem import read_problem
-from arrayfold.verify import Counterexample
-from arrayfold.witness import find_clobber
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Counterexample
+from arrayfold.judge.witness import find_clobber
 from effort import examples
 from interleavings import Parallel, loops, related
 from random_programs import Linear, RandomStatement

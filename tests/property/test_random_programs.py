@@ -8,21 +8,21 @@ import islpy as isl
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold._budget import Budget
-from arrayfold._isl import fix_parameters, maps_of, points
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.choose import ask
-from arrayfold.dataflow import find_dataflow
-from arrayfold.fold import fold
-from arrayfold.formula import Formula
+from arrayfold.base.budget import Budget
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.liveness import CONSTRUCTIONS
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import fix_parameters, maps_of, points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import write_problem
-from arrayfold.frontends.problem import read_problem
-from arrayfold.liveness import CONSTRUCTIONS
-from arrayfold.mapping import Mapping
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS, Request
-from arrayfold.program import Program
-from arrayfold.verify import Counterexample, Proof, Undecided, verify
+from arrayfold.order.dataflow import find_dataflow
+from arrayfold.program.model import Program
+from arrayfold.select.choose import ask
 from effort import examples
 from random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
 from reference import is_valid, modular_address, partial_conflicts
@@ -156,7 +156,9 @@ def test_verify_agrees_with_enumeration(
         conflicts = analysis.conflicts(name)
         rank = conflicts.array.rank
         moduli = [Formula.constant(b) + Formula.name("N") * c for _, b, c in rows]
-        mapping = Mapping.of(name, conflicts.array.dimensions, [row[:rank] for row, _, _ in rows], moduli)
+        mapping = ModularMapping.of(
+            name, conflicts.array.dimensions, [row[:rank] for row, _, _ in rows], moduli
+        )
         verdict = verify(conflicts, mapping)
         valid = {}
         for n in all_sizes():

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 
 from hypothesis import assume, given, settings
 
-from arrayfold._budget import Budget
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.errors import ArrayfoldError
-from arrayfold.expansion import find_obstacle
-from arrayfold.fold_shared import fold_shared
-from arrayfold.frontends.problem import read_problem
-from arrayfold.liveness import analyse
-from arrayfold.mapping import Mapping
-from arrayfold.program import Program
-from arrayfold.reallocation import reallocate
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.liveness import analyse
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.shared import fold_shared
+from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.order.movable import find_obstacle
+from arrayfold.passes.merge import merge
+from arrayfold.passes.reallocation import reallocate
+from arrayfold.program.model import Program
 from arrayfold.sharing.interference import find_interference
-from arrayfold.sharing.merge import merge
 from effort import examples
 from random_programs import RandomProgram, all_sizes, has_writes, programs
 from reference import Access, Instance, Trace, is_valid, modular_address
@@ -111,7 +111,7 @@ def test_shared_folds_are_valid(random_program: RandomProgram) -> None:
     for n in all_sizes():
         trace = trace_of(result.problem, {"N": n})
         for array in result:
-            assert isinstance(array.mapping, Mapping)
+            assert isinstance(array.mapping, ModularMapping)
             mapping = array.mapping.at({"N": n})
             matrix = [[int(entry.as_number()) for entry in row] for row in mapping.matrix]
             offset, moduli = (

@@ -9,13 +9,13 @@ import islpy as isl
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from arrayfold._isl import points
-from arrayfold.analysis import Analysis
-from arrayfold.bounds import find_lower_bound
-from arrayfold.choose import ask
-from arrayfold.conflicts import Conflicts
-from arrayfold.frontends.problem import read_problem
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import Request
+from arrayfold.select.choose import ask
 from effort import examples
 from random_programs import RandomProgram, all_sizes, has_writes, programs
 from test_method_static import fewest_colours

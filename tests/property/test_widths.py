@@ -6,7 +6,7 @@ import islpy as isl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrayfold._isl import points
+from arrayfold.exact.isl import points
 from arrayfold.methods.widths import Widths, restrict
 
 _numbers = st.integers(-3, 3)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
+from arrayfold.base.errors import InputError, NotAffine, SourcePosition
 from arrayfold.c.lexer import blank, identifiers
 from arrayfold.c.tree import (
     Assign,
@@ -24,7 +25,6 @@ from arrayfold.c.tree import (
     bare,
     walk,
 )
-from arrayfold.errors import InputError, NotAffine, Place
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class CText:
     data: bytes
     arguments: tuple[str, ...]
     macros: frozenset[str] = frozenset()
-    origin: Callable[[int], Place | None] | None = None
+    origin: Callable[[int], SourcePosition | None] | None = None
     names: frozenset[str] = frozenset()
 
     @cached_property
@@ -57,7 +57,7 @@ class CText:
         """Every name in the file before and after preprocessing; new names must avoid them."""
         return frozenset(identifiers(self.text)) | self.macros | self.names
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> SourcePosition:
         """Line and column of a byte."""
         place = self.origin(offset) if self.origin is not None else None
         if place is not None:
@@ -66,7 +66,7 @@ class CText:
         end = self.data.find(b"\n", offset)
         line = self.data[start : end if end >= 0 else None].decode("utf-8", "replace").rstrip("\r")
         column = len(self.data[start:offset].decode("utf-8", "replace")) + 1
-        return Place(self.file, self.data.count(b"\n", 0, start) + 1, column, line)
+        return SourcePosition(self.file, self.data.count(b"\n", 0, start) + 1, column, line)
 
     def line(self, offset: int) -> int:
         """The number of the line that holds a byte."""

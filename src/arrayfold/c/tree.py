@@ -116,7 +116,7 @@ class Number:
 
 
 @dataclass(frozen=True, eq=False)
-class Literal_:  # noqa: N801
+class OtherLiteral:
     """A constant that is no integer: its text."""
 
     span: Span
@@ -238,7 +238,7 @@ class Opaque:
 
 Expression: TypeAlias = (
     Number
-    | Literal_
+    | OtherLiteral
     | Reference
     | Subscript
     | Member
@@ -371,7 +371,7 @@ def children(node: Node) -> Iterator[Node]:
             yield from (part for part in (node.condition, node.then, node.otherwise) if part)
         case Label(statement=statement):
             yield statement
-        case Number() | Literal_() | Reference():
+        case Number() | OtherLiteral() | Reference():
             pass
 
 

@@ -15,13 +15,13 @@ from typing import Literal, TypeAlias
 
 import islpy as isl
 
-from arrayfold._isl import integer
-from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
-from arrayfold.errors import InputError
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import extents, to_pw_aff
-from arrayfold.formula_signs import is_at_least
-from arrayfold.mapping import Mapping, TableMapping
+from arrayfold.base.errors import InputError
+from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import extents, to_pw_aff
+from arrayfold.exact.isl import integer
+from arrayfold.exact.signs import is_at_least
+from arrayfold.mapping.modular import ModularMapping, TableMapping
 
 Wrap: TypeAlias = Literal["none", "nonnegative", "any"]
 _MOST_TURNS = 4
@@ -132,7 +132,7 @@ def lay_out_table(mapping: TableMapping, name: str) -> Layout:
     )
 
 
-def lay_out(mapping: Mapping, cells: isl.Set, context: isl.Set) -> Layout:
+def lay_out(mapping: ModularMapping, cells: isl.Set, context: isl.Set) -> Layout:
     """The rows of a mapping for the cells that are accessed.
 
     cells  { A[x] }
@@ -157,7 +157,7 @@ def values_equal(row: Row, space: isl.Space, value: int) -> isl.Set:
     return row_values(row, space).eq_set(to_pw_aff(Formula.constant(value), space))
 
 
-def wraps(mapping: Mapping, cells: isl.Set) -> bool:
+def wraps(mapping: ModularMapping, cells: isl.Set) -> bool:
     """Whether some address of the cells { A[x] } needs its modulo."""
     layout = lay_out(mapping, cells, cells.params())
     return any(isinstance(row, Row) and row.wrap != "none" for row in layout.rows)

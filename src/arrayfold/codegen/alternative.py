@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from arrayfold.c.arithmetic import formula_text
+from arrayfold.c.edits import Edit, apply_edits, region_lines
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Declare, Label, OtherStatement, Reference, Variable, walk
-from arrayfold.codegen.edits import Edit, apply_edits, region_lines
-from arrayfold.codegen.formulas import formula_text
 from arrayfold.codegen.storage import Storage, written_type
 from arrayfold.codegen.unused import is_own
 

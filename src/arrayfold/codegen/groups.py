@@ -23,13 +23,12 @@ from arrayfold.codegen.sizes import (
     plain_sizes,
     reach_of,
 )
-from arrayfold.footprint import Block, farthest
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import to_pw_aff
-from arrayfold.formula_signs import below, is_at_most
-from arrayfold.mapping import FoldMapping
-from arrayfold.mapping import Mapping as StorageMapping
-from arrayfold.program import Program
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import to_pw_aff
+from arrayfold.exact.signs import below, is_at_most
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
+from arrayfold.program.model import Program
+from arrayfold.sharing.footprint import Block, farthest
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,26 +76,26 @@ def is_in_group(program: Program, name: str, blocks: Iterable[Block] = ()) -> bo
 
 
 def find_groups(
-    program: Program, mappings: Mapping[str, FoldMapping], blocks: Sequence[Block] = ()
+    program: Program, mappings: Mapping[str, EmittableMapping], blocks: Sequence[Block] = ()
 ) -> list[Group]:
     """The groups of the arrays with these mappings, one for each type of elements."""
-    kinds: dict[str, dict[str, FoldMapping]] = {}
+    kinds: dict[str, dict[str, EmittableMapping]] = {}
     for name, mapping in mappings.items():
         if is_in_group(program, name, blocks):
             kinds.setdefault(_kind(program, name), {})[name] = mapping
     return [_group(program, members, blocks) for members in kinds.values()]
 
 
-def _group(program: Program, members: Mapping[str, FoldMapping], blocks: Sequence[Block]) -> Group:
+def _group(program: Program, members: Mapping[str, EmittableMapping], blocks: Sequence[Block]) -> Group:
     before = _before(program, members, blocks)
     here = [block for block in blocks if any(name in members for name in block.offsets)]
     placed = {name for block in here for name in block.offsets}
     own = {
         name: plain_sizes(program, mapping)
         for name, mapping in members.items()
-        if name not in placed and isinstance(mapping, StorageMapping)
+        if name not in placed and isinstance(mapping, ModularMapping)
     }
-    tables = (one.size for one in members.values() if not isinstance(one, StorageMapping))
+    tables = (one.size for one in members.values() if not isinstance(one, ModularMapping))
     others = sum(
         (*tables, *(at_least_one(block.size, program.context) for block in here)), start=Formula.constant(0)
     )
@@ -196,7 +195,9 @@ def _kind(program: Program, name: str) -> str:
     return known[name].element.canonical.replace("const ", "")
 
 
-def _before(program: Program, members: Mapping[str, FoldMapping], blocks: Sequence[Block]) -> Formula | None:
+def _before(
+    program: Program, members: Mapping[str, EmittableMapping], blocks: Sequence[Block]
+) -> Formula | None:
     """Cells of the arrays whose place the members take."""
     kind = _kind(program, next(iter(members)))
     gone = {**program.replaced, **{one.array: one.size for one in program.buffers.values()}}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import first_parameter_points
 from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.groups import Group
-from arrayfold.footprint import farthest
-from arrayfold.formula import Formula
-from arrayfold.formula_signs import below, is_at_most
-from arrayfold.parameter_words import in_words
-from arrayfold.program import Program
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import first_parameter_points
+from arrayfold.exact.parameter_words import in_words
+from arrayfold.exact.signs import below, is_at_most
+from arrayfold.program.model import Program
+from arrayfold.sharing.footprint import farthest
 
 _FIRST = 64
 

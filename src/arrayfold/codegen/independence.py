@@ -14,16 +14,15 @@ from typing import Literal
 
 import islpy as isl
 
-from arrayfold._budget import Budget
-from arrayfold._isl import coalesced, maps_by_domain, maps_of
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError
 from arrayfold.c.source import variables_with_address
 from arrayfold.c.tree import Variable
-from arrayfold.conflicts import conflicts_from_pairs
-from arrayfold.errors import ArrayfoldError
-from arrayfold.mapping import FoldMapping
-from arrayfold.mapping import Mapping as StorageMapping
-from arrayfold.program import Program
-from arrayfold.verify import Proof, verify
+from arrayfold.conflicts.conflicts import conflicts_from_pairs
+from arrayfold.exact.isl import coalesced, maps_by_domain, maps_of
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
+from arrayfold.program.model import Program
 
 STRIPS = (None, 256, 64, 16)
 _OPERATIONS = 6_000_000
@@ -40,7 +39,7 @@ class Independence:
 
     program: Program
     schedule: isl.UnionMap
-    mappings: Mapping[str, FoldMapping]
+    mappings: Mapping[str, EmittableMapping]
     _known: dict[tuple[int, frozenset[str]], tuple[bool, int | None]] = field(
         default_factory=dict[tuple[int, frozenset[str]], tuple[bool, "int | None"]]
     )
@@ -98,7 +97,7 @@ class Independence:
         return found
 
     def is_harmless(
-        self, mapping: FoldMapping, dimension: int, statements: frozenset[str], length: int | None
+        self, mapping: EmittableMapping, dimension: int, statements: frozenset[str], length: int | None
     ) -> bool:
         """Whether an array would not make iterations depend on each other if that were its mapping."""
         try:
@@ -132,7 +131,7 @@ class Independence:
         ):
             variable = source.variables.get(name)
             mapping = self.mappings.get(name)
-            one_cell = isinstance(mapping, StorageMapping) and not mapping.moduli
+            one_cell = isinstance(mapping, ModularMapping) and not mapping.moduli
             is_scalar = _is_local_scalar(variable) and name not in self.program.origins
             is_register = is_scalar and variable not in self._seen
             if not (is_register or one_cell):
@@ -141,7 +140,7 @@ class Independence:
     def _is_harmless(
         self,
         name: str,
-        mapping: FoldMapping | None,
+        mapping: EmittableMapping | None,
         dimension: int,
         statements: frozenset[str],
         length: int | None,
@@ -184,7 +183,7 @@ class Independence:
                     found = found.union(isl.UnionMap.from_map(times))
         return coalesced(found)
 
-    def _is_apart(self, name: str, mapping: FoldMapping | None, pairs: isl.Map) -> bool:
+    def _is_apart(self, name: str, mapping: EmittableMapping | None, pairs: isl.Map) -> bool:
         """Whether the cells of all pairs { A[x] -> A[y] } have different addresses."""
         if pairs.is_empty():
             return True

@@ -15,10 +15,10 @@ from typing import Literal
 
 import islpy as isl
 
+from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
 from arrayfold.codegen.address import Row
-from arrayfold.codegen.formulas import NameText, formula_text, parenthesised, sum_of, wrapped
-from arrayfold.codegen.linear_forms import formula_in_loops
-from arrayfold.formula import Formula
+from arrayfold.codegen.ast_formulas import formula_in_loops
+from arrayfold.exact.formula import Formula
 
 _INDENT = "  "
 _TURNS = 2

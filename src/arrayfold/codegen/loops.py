@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import islpy as isl
 
-from arrayfold.codegen.formulas import choose, parenthesised, without_outer
+from arrayfold.base.errors import InputError, IslFailure
+from arrayfold.c.arithmetic import choose, parenthesised, without_outer
 from arrayfold.codegen.inner_loop import InnerLoop, Mode
 from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, constant_of, parts_of
-from arrayfold.errors import InputError, IslFailure
-from arrayfold.formula import Formula
+from arrayfold.exact.formula import Formula
 
 _COMPARISONS: Mapping[Any, str] = {
     isl.ast_expr_op_type.eq: "==",
@@ -34,7 +34,7 @@ Style = Literal["fast", "readable"]
 
 
 @dataclass(frozen=True)
-class Place:
+class LoopSite:
     """Where a statement stands: in an innermost loop, with its iterators as formulas where they are ones."""
 
     inner: InnerLoop
@@ -42,7 +42,7 @@ class Place:
 
 
 # Name, texts of iterators, place, and the iterators of the loops around by dimension of the schedule.
-StatementLines = Callable[[str, Sequence[str], Place | None, Mapping[int, str]], Sequence[str]]
+StatementLines = Callable[[str, Sequence[str], LoopSite | None, Mapping[int, str]], Sequence[str]]
 Strips = Callable[[int, frozenset[str]], tuple[bool, int | None]]
 Private = Callable[[int, frozenset[str]], tuple[Sequence[str], Sequence[str]]]
 # The dimension of a loop, and the instances { S[i] } inside and outside of it.
@@ -278,11 +278,11 @@ class _Printer:
             raise InputError(f"the parallel loop around {name} runs once, so there are no buffers of threads")
         (self._in_threads if self._inside_parallel else self.outside).add(name)
         arguments = [self.expression(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg())]
-        place: Place | None = None
+        place: LoopSite | None = None
         if self._inner is not None:
             self._inner.statements.add(name)
             expressions = (call.get_op_arg(k) for k in range(1, call.get_op_n_arg()))
-            place = Place(self._inner, tuple(map(self._inner.formula, expressions)))
+            place = LoopSite(self._inner, tuple(map(self._inner.formula, expressions)))
         yield from self._statement(name, arguments, place, self._loops)
 
     # ------------------------------------------------ expressions

@@ -16,20 +16,19 @@ from fractions import Fraction
 
 import islpy as isl
 
-from arrayfold._budget import Budget
-from arrayfold._integer import Vector
-from arrayfold._isl import coalesced, coordinate, large_parameters, maps_by_domain
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError
 from arrayfold.codegen.address import Row, lay_out, wraps
-from arrayfold.codegen.code_order import CodeOrder, next_iteration
 from arrayfold.codegen.independence import STRIPS, Independence
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import ArrayfoldError
-from arrayfold.formula import Formula
-from arrayfold.guards import with_guard_reads
-from arrayfold.mapping import FoldMapping
-from arrayfold.mapping import Mapping as StorageMapping
-from arrayfold.program import Program
-from arrayfold.verify import Proof, verify
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import coalesced, coordinate, large_parameters, maps_by_domain
+from arrayfold.exact.lattice import Vector
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
+from arrayfold.order.code_order import CodeOrder, next_iteration
+from arrayfold.program.guards import with_guard_reads
+from arrayfold.program.model import Program
 
 STRIP = 256
 _LARGEST_UNIT = 64
@@ -45,9 +44,9 @@ class Lowered:
     tight  the same without these
     """
 
-    mapping: FoldMapping
+    mapping: EmittableMapping
     slack: Formula | None = None
-    tight: FoldMapping | None = None
+    tight: EmittableMapping | None = None
 
     def without_slack(self) -> Lowered:
         """The same with the smallest number of cells."""
@@ -63,7 +62,7 @@ def lower(
     program: Program,
     order: CodeOrder,
     conflicts: Mapping[str, Conflicts],
-    mappings: Mapping[str, FoldMapping],
+    mappings: Mapping[str, EmittableMapping],
     slack: int,
 ) -> dict[str, Lowered]:
     """Mappings for fast loops; each one that changes is proved again, and left as it is otherwise.
@@ -76,7 +75,7 @@ def lower(
     with suppress(ArrayfoldError), budget.limit("the form of mappings"):
         loops = InnermostLoops.of(program, order)
         for name, mapping in mappings.items():
-            if isinstance(mapping, StorageMapping):
+            if isinstance(mapping, ModularMapping):
                 lowered[name] = Lowered(_renumbered(mapping, loops.steps(name), conflicts[name]))
         _add_slack(program, order.schedule, conflicts, lowered, loops, slack)
     return lowered
@@ -192,7 +191,7 @@ def _slope_along(form: isl.Aff, step: Vector) -> int | None:
 # ---------------------------------------------------------------- renumbering
 
 
-def _renumbered(mapping: StorageMapping, steps: Sequence[Vector], conflicts: Conflicts) -> StorageMapping:
+def _renumbered(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Conflicts) -> ModularMapping:
     """The mapping with rows that move by one in the innermost loops, as far as that can be had."""
     found = mapping
     for k in range(len(mapping.moduli)):
@@ -217,7 +216,7 @@ def _slope(row: Sequence[Formula], step: Vector) -> Formula:
     return sum(terms, start=Formula.constant(0))
 
 
-def _with_unit_slope(mapping: StorageMapping, k: int, slope: Formula) -> StorageMapping:
+def _with_unit_slope(mapping: ModularMapping, k: int, slope: Formula) -> ModularMapping:
     """Row k times the inverse of its slope modulo its modulus, where there is one for all sizes."""
     modulus = mapping.moduli[k]
     if not slope.is_constant or abs(int(slope.as_number())) > _LARGEST_UNIT:
@@ -302,13 +301,13 @@ def _with_slack(one: Lowered, steps: Sequence[Vector], slack: int, conflicts: Co
 
 
 def _relaxed(
-    mapping: FoldMapping, steps: Sequence[Vector], slack: int, conflicts: Conflicts
-) -> StorageMapping | None:
+    mapping: EmittableMapping, steps: Sequence[Vector], slack: int, conflicts: Conflicts
+) -> ModularMapping | None:
     """The mapping with a larger modulus in the row that the innermost loop moves, if sizes grow anyway.
 
     Where no address wraps, a larger modulus changes none. And nothing may become larger than it was.
     """
-    if not isinstance(mapping, StorageMapping) or not wraps(mapping, conflicts.cells):
+    if not isinstance(mapping, ModularMapping) or not wraps(mapping, conflicts.cells):
         return None
     far = large_parameters(conflicts.context)
     for k, modulus in enumerate(mapping.moduli):
@@ -324,7 +323,7 @@ def _relaxed(
 # ---------------------------------------------------------------- speed
 
 
-def hindrance(mapping: StorageMapping, steps: Sequence[Vector], conflicts: Conflicts) -> int:
+def loop_cost(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Conflicts) -> int:
     """How much a mapping is in the way of fast innermost loops; 0 if it is not.
 
     Each row counts by what the innermost loops do to it: 0 if it never wraps or stays the same, 1 if it wraps

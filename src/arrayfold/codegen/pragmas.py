@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from arrayfold.c.arithmetic import parenthesised
+from arrayfold.c.edits import Edit
 from arrayfold.c.source import CSource
-from arrayfold.codegen.edits import Edit
-from arrayfold.codegen.formulas import parenthesised
 from arrayfold.codegen.storage import Storage
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)

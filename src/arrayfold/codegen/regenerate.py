@@ -8,29 +8,29 @@ from functools import partial
 
 import islpy as isl
 
-from arrayfold._isl import maps_of, parameter_range
+from arrayfold.base.errors import InputError
+from arrayfold.c.arithmetic import formula_text
 from arrayfold.c.calls import only_computes
 from arrayfold.c.source import CSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, For, Reference, Variable, walk
-from arrayfold.codegen.code_order import CodeOrder
-from arrayfold.codegen.formulas import formula_text
 from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.loops import LoopStyle, LoopTree, Style, loop_lines
-from arrayfold.codegen.moves import Places
 from arrayfold.codegen.names import Names
 from arrayfold.codegen.ranges import Range, Ranges
+from arrayfold.codegen.relocations import Relocations
 from arrayfold.codegen.statements import StatementWriter, times_of
 from arrayfold.codegen.storage import Storage, parameter_text, written_type
-from arrayfold.errors import InputError
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import extents
-from arrayfold.formula_signs import is_at_least
-from arrayfold.frontends.c_integers import limits
-from arrayfold.guards import check_guards, with_guard_reads
-from arrayfold.liveness import analyse
-from arrayfold.mapping import FoldMapping
-from arrayfold.program import Program
-from arrayfold.verify import Proof, verify
+from arrayfold.conflicts.liveness import analyse
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import extents
+from arrayfold.exact.isl import maps_of, parameter_range
+from arrayfold.exact.signs import is_at_least
+from arrayfold.frontends.c.integers import limits
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import EmittableMapping
+from arrayfold.order.code_order import CodeOrder
+from arrayfold.program.guards import check_guards, with_guard_reads
+from arrayfold.program.model import Program
 
 _INT_BITS = 32
 _LARGEST_OBJECT = 2**63 - 1
@@ -57,7 +57,7 @@ def generate_region(
     program: Program,
     source: CSource,
     storages: Sequence[Storage],
-    mappings: Sequence[FoldMapping],
+    mappings: Sequence[EmittableMapping],
     replaced: Sequence[Variable],
     names: Names,
     style: Style = "fast",
@@ -101,7 +101,7 @@ def generate_region(
     deepest = max((storage.tile for storage in storages), default=0)
     writer = StatementWriter(
         source,
-        Places(program, source, {mapping.array: mapping for mapping in mappings}),
+        Relocations(program, source, {mapping.array: mapping for mapping in mappings}),
         by_array,
         {
             item.name: {
@@ -154,7 +154,9 @@ def check_new_loops(program: Program, source: CSource) -> None:
     _refuse_lost_values(program, source)
 
 
-def _check_conditions_survive(program: Program, source: CSource, mappings: Sequence[FoldMapping]) -> None:
+def _check_conditions_survive(
+    program: Program, source: CSource, mappings: Sequence[EmittableMapping]
+) -> None:
     """Raise if a fold may overwrite what a condition reads before what it guards has run."""
     guarded = with_guard_reads(program)
     if guarded is program or program.schedule is not source.schedule:

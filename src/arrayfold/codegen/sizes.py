@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import origin
 from arrayfold.codegen.address import Layout, Row, lay_out, row_values
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import extents, fit, to_pw_aff
-from arrayfold.formula_signs import is_at_least, is_at_most
-from arrayfold.mapping import FoldMapping, Mapping
-from arrayfold.program import Program
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import extents, fit, to_pw_aff
+from arrayfold.exact.isl import origin
+from arrayfold.exact.signs import is_at_least, is_at_most
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
+from arrayfold.program.model import Program
 
 _ZERO, _ONE = Formula.constant(0), Formula.constant(1)
 _MOST_ASSIGNMENTS = 256
@@ -46,7 +46,7 @@ class Sizes:
     choice: tuple[Formula, Formula] | None = None
 
 
-def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
+def plain_sizes(program: Program, mapping: ModularMapping) -> Sizes:
     """As many cells as the moduli say."""
     cells = accessed_cells(program, mapping.array)
     layout = lay_out(mapping, cells, program.context)
@@ -54,7 +54,7 @@ def plain_sizes(program: Program, mapping: Mapping) -> Sizes:
     return Sizes(layout, moduli, moduli)
 
 
-def find_sizes(program: Program, mapping: Mapping) -> Sizes:
+def find_sizes(program: Program, mapping: ModularMapping) -> Sizes:
     """Sizes of a folded array of the text, if possible such that it never takes more than what it was.
 
     A constant number of cells that a line of the cache holds is not compared: the alignment of the stack
@@ -85,9 +85,9 @@ def find_sizes(program: Program, mapping: Mapping) -> Sizes:
     return Sizes(layout, moduli, moduli, limit, is_within=False, choice=(size, limit))
 
 
-def is_never_larger(program: Program, mapping: FoldMapping) -> bool:
+def is_never_larger(program: Program, mapping: EmittableMapping) -> bool:
     """Whether an array is shown to take no more cells than before at any size."""
-    return not isinstance(mapping, Mapping) or find_sizes(program, mapping).is_within
+    return not isinstance(mapping, ModularMapping) or find_sizes(program, mapping).is_within
 
 
 def accessed_cells(program: Program, name: str) -> isl.Set:

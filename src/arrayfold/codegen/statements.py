@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from arrayfold._isl import maps_of
+from arrayfold.base.errors import InputError
+from arrayfold.c.arithmetic import formula_text, parenthesised
+from arrayfold.c.edits import NotInText, Rewriter, apply_edits
 from arrayfold.c.lexer import end_of_statement
+from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.c.tree import (
     Assign,
@@ -28,17 +31,14 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.edits import NotInText, Rewriter, apply_edits
-from arrayfold.codegen.expressions import ExpressionPrinter
-from arrayfold.codegen.formulas import formula_text, parenthesised
 from arrayfold.codegen.inner_loop import InnerLoop
-from arrayfold.codegen.loops import Place, condition_text
-from arrayfold.codegen.moves import Alternative, Places, iterator_names
+from arrayfold.codegen.loops import LoopSite, condition_text
+from arrayfold.codegen.relocations import Alternative, Relocations, iterator_names
 from arrayfold.codegen.storage import Storage, parameter_text, written_type
-from arrayfold.errors import InputError
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import from_aff
-from arrayfold.program import Program
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import from_aff
+from arrayfold.exact.isl import maps_of
+from arrayfold.program.model import Program
 
 _PURE = (Number, Binary, Unary, Cast, Conditional, Parentheses)
 
@@ -48,7 +48,7 @@ class StatementWriter:
     """Statements with new iterators: the user's text where there is one, otherwise from the tree."""
 
     source: CSource
-    places: Places
+    places: Relocations
     arrays: Mapping[str, Storage]
     users: Mapping[str, Mapping[Variable, Storage]]
     times: Mapping[str, Sequence[Formula | None]]
@@ -64,7 +64,7 @@ class StatementWriter:
     arguments: Sequence[tuple[str, Formula | None]] = ()
 
     def lines(
-        self, name: str, arguments: Sequence[str], place: Place | None, loops: Mapping[int, str]
+        self, name: str, arguments: Sequence[str], place: LoopSite | None, loops: Mapping[int, str]
     ) -> list[str]:
         """The lines of one statement."""
         statement = self.source.statements[name]

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from arrayfold.c.edits import Edit, removal
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import Block, Declare, Expression, Reference, Subscript, Variable, array_access, walk
-from arrayfold.codegen.edits import Edit, removal
 
 
 def is_own(source: CSource, variable: Variable) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold.base.errors import ArrayfoldError, InputError
+from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
 from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import (
@@ -21,7 +23,6 @@ from arrayfold.c.tree import (
 )
 from arrayfold.codegen.address import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller
-from arrayfold.codegen.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, variables_in
@@ -30,10 +31,9 @@ from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import LostVariables, is_own, lost_variables, removals_inside, unused_variables
-from arrayfold.errors import ArrayfoldError, InputError
-from arrayfold.footprint import Block
-from arrayfold.mapping import FoldMapping, TableMapping
-from arrayfold.program import Program
+from arrayfold.mapping.modular import EmittableMapping, TableMapping
+from arrayfold.program.model import Program
+from arrayfold.sharing.footprint import Block
 
 _SHORT_ROW = 64
 
@@ -42,7 +42,7 @@ _SHORT_ROW = 64
 class StorageFold:
     """A mapping to write into the code, and a remark for the reader of it."""
 
-    mapping: FoldMapping
+    mapping: EmittableMapping
     remark: str
     is_live_in: bool = False
 
@@ -139,7 +139,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             new_name = names.own_or_fresh(variable, function)
         else:
             new_name = names.fresh(f"{variable.name}_folded")
-        tile = 0 if buffer is None or buffer.lasts else buffer.dimensions
+        tile = 0 if buffer is None or buffer.is_persistent else buffer.dimensions
         comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
         storages.append(
             Storage(
@@ -413,7 +413,7 @@ def _new_loops(
 
 
 def _replaced_variables(
-    program: Program, source: CSource, stored: Iterable[tuple[FoldMapping, Storage]]
+    program: Program, source: CSource, stored: Iterable[tuple[EmittableMapping, Storage]]
 ) -> list[Variable]:
     """The variables that new loops do not use: folded ones, and those whose values all are elsewhere."""
     folded = [storage.variable for mapping, storage in stored if mapping.array not in program.origins]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arrayfold._defects import reported
-from arrayfold._input_file import read_input, text_of, whole_text
-from arrayfold._nesting import LanguageName, check_nesting, too_deep
-from arrayfold._watchdog import reading
-from arrayfold.errors import InputError
-from arrayfold.frontends.problem import read_json_problem, read_problem
-from arrayfold.program import Problem
+from arrayfold.base.defects import reported
+from arrayfold.base.errors import InputError
+from arrayfold.base.input_file import read_input, text_of, whole_text
+from arrayfold.base.nesting import LanguageName, check_nesting, too_deep
+from arrayfold.base.watchdog import reading
+from arrayfold.frontends.toml.problem import read_json_problem, read_problem
+from arrayfold.program.model import Problem
 
 
 @reported
@@ -70,7 +70,7 @@ def _check_text(path: Path, text: str, language: LanguageName) -> None:
 
 def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context: str | None) -> list[Problem]:
     if path.suffix == ".c":
-        from arrayfold.frontends.c import read_c
+        from arrayfold.frontends.c.read import read_c
 
         return [*read_c(str(path), data, arguments, context=context)]
     if arguments:
@@ -84,11 +84,11 @@ def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context:
 
         return [read_smo(str(path), text)]
     if path.suffix in (".yaml", ".yml"):
-        from arrayfold.frontends.pet import read_pet
+        from arrayfold.frontends.pet.read import read_pet
 
         return [read_pet(str(path), text)]
     if path.suffix == ".py":
-        from arrayfold.frontends.python import read_python
+        from arrayfold.frontends.python.read import read_python
 
         return [*read_python(str(path), text)]
     raise InputError(

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, is_bounded, sets_of
-from arrayfold._isl_text import read_isl
-from arrayfold._text import SourceText
-from arrayfold.errors import InputError
-from arrayfold.program import Array, Problem, Program
+from arrayfold.base.errors import InputError
+from arrayfold.base.source_text import SourceText
+from arrayfold.exact.isl import coalesced, is_bounded, sets_of
+from arrayfold.exact.isl_text import read_isl
+from arrayfold.program.model import Array, Problem, Program
 
 
 def apply_options(

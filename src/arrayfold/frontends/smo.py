@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, fresh_name, is_bounded, maps_of, parameter_names, tuple_name
-from arrayfold._isl_text import read_isl
-from arrayfold._text import SourceText
-from arrayfold.frontends.problem_parts import counted
-from arrayfold.program import Array, ConflictProblem
+from arrayfold.base.source_text import SourceText
+from arrayfold.exact.isl import coalesced, fresh_name, is_bounded, maps_of, parameter_names, tuple_name
+from arrayfold.exact.isl_text import read_isl
+from arrayfold.frontends.toml.parts import counted
+from arrayfold.program.model import Array, ConflictProblem
 
 _ARRAY = "A"
 _STATEMENT = "s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping as Table
+from collections.abc import Mapping
 
 from arrayfold.methods import (
     basis,
@@ -19,7 +19,7 @@ from arrayfold.methods import (
 )
 from arrayfold.methods.method import Method, Request
 
-METHODS: Table[str, Method] = {
+METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
         identity.METHOD,

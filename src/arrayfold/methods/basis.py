@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from arrayfold._integer import Vector
-from arrayfold._isl import image, linear_form
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import exceeding
-from arrayfold.mapping import Mapping
+from arrayfold.base.errors import BudgetExceeded
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding
+from arrayfold.exact.isl import image, linear_form
+from arrayfold.exact.lattice import Vector
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.farkas import measures
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.narrow_rows import NarrowRows, axes
@@ -25,7 +25,7 @@ _MOST_MEASURES = 6
 _MOST_ORDERS = 120
 
 
-def find_basis(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_basis(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mapping over the bases of narrow rows, and over the orders of their rows.
 
     There is a basis for each order in which the growth with the parameters is minimised. The orders of the
@@ -33,8 +33,8 @@ def find_basis(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
     is not always the best.
     """
     if conflicts.differences.is_empty():
-        return [Mapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
-    found: list[Mapping] = []
+        return [ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
+    found: list[ModularMapping] = []
     try:
         for rows in _bases(conflicts, request):
             for mapping in _mappings(conflicts, rows, request):
@@ -58,14 +58,14 @@ def _bases(conflicts: Conflicts, request: Request) -> Iterator[list[Vector]]:
             yield rows
 
 
-def _mappings(conflicts: Conflicts, rows: Sequence[Vector], request: Request) -> Iterator[Mapping]:
+def _mappings(conflicts: Conflicts, rows: Sequence[Vector], request: Request) -> Iterator[ModularMapping]:
     @cache
     def modulus(row: Vector, settled: frozenset[Vector]) -> Formula:
         return _modulus(conflicts, row, settled)
 
     for order in itertools.islice(itertools.permutations(rows), _MOST_ORDERS if request.all_orders else 1):
         moduli = [modulus(row, frozenset(order[:k])) for k, row in enumerate(order)]
-        yield Mapping.of(conflicts.name, conflicts.array.dimensions, order, moduli)
+        yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, order, moduli)
 
 
 def _modulus(conflicts: Conflicts, row: Vector, settled: frozenset[Vector]) -> Formula:

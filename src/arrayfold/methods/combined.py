@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import linear_form
-from arrayfold.conflicts import Conflicts
-from arrayfold.mapping import Mapping
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import linear_form
+from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.reuse_chains import LARGEST_ENTRY, Completion, find_by_chains, mapping_of
 from arrayfold.methods.reuse_vectors import directions
 from arrayfold.methods.widths import Widths
 
 
-def find_combined(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_combined(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mappings over chains of short reuse vectors, each completed by rows of small width."""
     found = find_by_chains(conflicts, request, complete_by_widths, "combined")
     mappings = [mapping_of(conflicts, chain, completion) for chain, completion in found]

@@ -15,9 +15,11 @@ from contextlib import suppress
 
 import islpy as isl
 
-from arrayfold._budget import Budget
-from arrayfold._integer import Vector
-from arrayfold._isl import (
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import (
     few_parameter_points,
     fix_parameters,
     is_bounded,
@@ -25,11 +27,9 @@ from arrayfold._isl import (
     points,
     smallest_parameters,
 )
-from arrayfold._smith_form import smith_rows
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.exact.lattice import Vector
+from arrayfold.exact.smith import smith_rows
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
 from arrayfold.methods.method import Method, Request
 
@@ -42,7 +42,7 @@ _MOST_COMPARISONS = 3_000_000
 _SHARE = 0.5
 
 
-def find_exhaustive(conflicts: Conflicts, request: Request) -> Sequence[StorageMapping]:
+def find_exhaustive(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The mapping with the simplest rows among those of the smallest lattices."""
     rank = conflicts.array.rank
     differences = fixed_differences(conflicts, request)
@@ -50,7 +50,7 @@ def find_exhaustive(conflicts: Conflicts, request: Request) -> Sequence[StorageM
     lattices = smallest_lattices(
         differences, rank, budget, most_work=_MOST_WORK, powers_of_two=request.power_of_two
     )
-    found: list[tuple[int, int, int, StorageMapping]] = []
+    found: list[tuple[int, int, int, ModularMapping]] = []
     for number, basis in enumerate(itertools.islice(_until_tired(lattices), _MOST_COMPARED)):
         mapping = mapping_of_lattice(conflicts.name, conflicts.array.dimensions, basis)
         entries = sum(abs(int(entry.as_number())) for row in mapping.matrix for entry in row)
@@ -222,14 +222,14 @@ def _order_of_axes(differences: Collection[Vector], rank: int) -> list[int]:
 # ---------------------------------------------------------------- the mapping of a lattice
 
 
-def mapping_of_lattice(array: str, dimensions: Sequence[str], basis: Basis) -> StorageMapping:
+def mapping_of_lattice(array: str, dimensions: Sequence[str], basis: Basis) -> ModularMapping:
     """The mapping that takes exactly the vectors of the lattice to zero.
 
     >>> print(mapping_of_lattice("A", ("x", "y"), ((1, 2), (0, 5))))
     A[x, y] -> [(x + 2*y) mod 5]
     """
     rows, moduli = smith_rows(basis)
-    return StorageMapping.of(array, dimensions, rows, [Formula.constant(modulus) for modulus in moduli])
+    return ModularMapping.of(array, dimensions, rows, [Formula.constant(modulus) for modulus in moduli])
 
 
 METHOD = Method(

@@ -18,9 +18,9 @@ from typing import Any
 import islpy as isl
 from flint import fmpz_mat
 
-from arrayfold._generators import nonnegative_forms
-from arrayfold._integer import Vector
-from arrayfold._isl import parameter_names
+from arrayfold.exact.generators import nonnegative_forms
+from arrayfold.exact.isl import parameter_names
+from arrayfold.exact.lattice import Vector
 
 _LARGEST_SCALE = 5040
 

@@ -21,9 +21,9 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from arrayfold._budget import Budget
-from arrayfold._integer import Vector
-from arrayfold.errors import BudgetExceeded
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded
+from arrayfold.exact.lattice import Vector
 
 Basis = tuple[Vector, ...]
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from arrayfold._budget import Budget
-from arrayfold._integer import Vector
-from arrayfold._isl import coalesced, image, is_bounded, linear_form
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import exceeding
-from arrayfold.mapping import Mapping
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding
+from arrayfold.exact.isl import coalesced, image, is_bounded, linear_form
+from arrayfold.exact.lattice import Vector
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.hyperplane_program import ConflictPolyhedron, Hyperplane, HyperplaneProgram
 from arrayfold.methods.method import Method, Request
 
@@ -37,7 +37,7 @@ _MOST_CHOICES = {1: 4, 2: 16, 3: 5}
 _MOST_VARIATIONS = {1: 60, 2: 60, 3: 16}
 
 
-def find_hyperplanes(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_hyperplanes(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mappings that the greedy choice and its variations find, smallest first."""
     if not is_bounded(conflicts.differences):
         raise MethodNotApplicable(
@@ -205,7 +205,7 @@ def _is_part(basic: isl.BasicSet, both: isl.Set) -> bool:
     return bool(isl.Set.from_basic_set(basic).is_subset(both))
 
 
-def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> Mapping:
+def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> ModularMapping:
     """The rows with moduli that hold for all parameter values."""
     remaining = conflicts.differences
     moduli: list[Formula] = []
@@ -213,7 +213,7 @@ def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> Mapping:
         form = linear_form(remaining.get_space(), row)
         moduli.append(exceeding(image(remaining, form), conflicts.context))
         remaining = coalesced(remaining.intersect(form.zero_set()))
-    return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 
 METHOD = Method(

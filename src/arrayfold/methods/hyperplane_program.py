@@ -15,10 +15,10 @@ from functools import cached_property
 
 import islpy as isl
 
-from arrayfold._budget import Budget
-from arrayfold._generators import nonnegative_forms
-from arrayfold._integer import Vector
-from arrayfold._isl import integer, linear_form, parameter_names, points, polyhedron
+from arrayfold.base.budget import Budget
+from arrayfold.exact.generators import nonnegative_forms
+from arrayfold.exact.isl import integer, linear_form, parameter_names, points, polyhedron
+from arrayfold.exact.lattice import Vector
 
 _MOST_NODES = 100
 _LARGEST_COEFFICIENT = 32

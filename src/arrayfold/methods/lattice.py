@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from arrayfold._integer import Vector
-from arrayfold._isl import origin
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula import Formula
-from arrayfold.mapping import Mapping
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import origin
+from arrayfold.exact.lattice import Vector
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.reuse_chains import Completion, find_by_chains, mapping_of
 from arrayfold.methods.reuse_vectors import (
@@ -28,7 +28,7 @@ _LARGEST_ENTRY = {1: 1, 2: 2}
 _BRANCHES = {1: 1, 2: 4, 3: 2}
 
 
-def find_lattice(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_lattice(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mappings whose kernels are lattices of short reuse vectors."""
     found = find_by_chains(conflicts, request, complete_by_directions, "lattice")
     mappings = [mapping_of(conflicts, chain, completion) for chain, completion in found]
@@ -70,13 +70,14 @@ def _shortest_multiples(beside: isl.Set) -> list[Vector]:
     return sorted(found, key=lambda vector: norm_key(NORM_ORDERS[0], vector))
 
 
-def with_elementary_divisors(mapping: Mapping) -> Mapping:
+def with_elementary_divisors(mapping: ModularMapping) -> ModularMapping:
     """The same kernel with the fewest rows, where all moduli are numbers: each modulus divides the next one.
 
     Rows r mod g*p and s mod g*q with a*p + b*q = 1 are worth a*r + b*s mod g and p*s - q*r mod g*p*q.
 
-    >>> from arrayfold.formula_text import read_formula as f
-    >>> print(with_elementary_divisors(Mapping.of("A", ("i", "j"), [[1, 0], [0, 1]], [f("2"), f("3")])))
+    >>> from arrayfold.exact.formula_parse import read_formula as f
+    >>> rows = ModularMapping.of("A", ("i", "j"), [[1, 0], [0, 1]], [f("2"), f("3")])
+    >>> print(with_elementary_divisors(rows))
     A[i, j] -> [(3*i + 2*j) mod 6]
     """
     if not all(modulus.is_constant for modulus in mapping.moduli):
@@ -92,7 +93,7 @@ def with_elementary_divisors(mapping: Mapping) -> Mapping:
             rows[k], rows[j] = first, second
             moduli[k], moduli[j] = common, common * p * q
     rows = [[_nearest(entry, b) for entry in row] for row, b in zip(rows, moduli, strict=True)]
-    return Mapping.of(mapping.array, mapping.dimensions, rows, list(map(Formula.constant, moduli)))
+    return ModularMapping.of(mapping.array, mapping.dimensions, rows, list(map(Formula.constant, moduli)))
 
 
 def _nearest(entry: int, modulus: int) -> int:

@@ -16,7 +16,10 @@ from functools import cached_property
 
 import islpy as isl
 
-from arrayfold._isl import (
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding, from_aff
+from arrayfold.exact.isl import (
     fix_parameters,
     image,
     large_parameters,
@@ -24,10 +27,7 @@ from arrayfold._isl import (
     parameter_minima,
     smallest_parameters,
 )
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import exceeding, from_aff
-from arrayfold.mapping import Mapping as StorageMapping
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.widths import Widths
 
@@ -43,17 +43,17 @@ Strides = tuple[Formula, ...]
 Values = dict[str, int]
 
 
-def find_linear(conflicts: Conflicts, request: Request) -> Sequence[StorageMapping]:
+def find_linear(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The linearisations with the smallest moduli, each with the smallest moduli that could be proved."""
     if conflicts.differences.is_empty():
-        return [StorageMapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
+        return [ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
     reach = _Reach(conflicts, request)
     lengths = [length for _, length in conflicts.box]
     strides = list(itertools.islice(_linearisations(lengths, request.all_orders), _MOST_LINEARISATIONS))
     ranked = sorted(enumerate(strides), key=lambda item: (*reach.rank(item[1]), item[0]))
     several = len(request.far) > 1
     return [
-        StorageMapping.of(conflicts.name, conflicts.array.dimensions, [row], [modulus])
+        ModularMapping.of(conflicts.name, conflicts.array.dimensions, [row], [modulus])
         for _, row in ranked[: _KEPT_MANY_PARAMETERS if several else _KEPT]
         for modulus in reach.moduli(row)
     ]

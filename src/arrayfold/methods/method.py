@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arrayfold._budget import Budget
-from arrayfold._isl import fix_parameters, large_parameters
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula import Formula
-from arrayfold.mapping import FoldMapping
+from arrayfold.base.budget import Budget
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import fix_parameters, large_parameters
+from arrayfold.mapping.modular import EmittableMapping
 
 
 @dataclass(frozen=True)
@@ -62,5 +62,5 @@ class Method:
     name: str
     summary: str
     citation: str
-    find: Callable[[Conflicts, Request], Sequence[FoldMapping]]
+    find: Callable[[Conflicts, Request], Sequence[EmittableMapping]]
     is_general: bool = True

@@ -13,15 +13,15 @@ from functools import cache
 
 import islpy as isl
 
-from arrayfold._budget import Budget
-from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import (
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.exact.isl import (
     integer,
     points,
     polyhedron,
     smallest_point,
 )
-from arrayfold.errors import MethodNotApplicable
+from arrayfold.exact.lattice import Vector, combine, kernel_frame
 from arrayfold.methods.farkas import Measures, bound_forms, width_conditions
 from arrayfold.methods.widths import restrict
 

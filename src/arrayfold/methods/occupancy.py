@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import MethodNotApplicable
-from arrayfold.mapping import Mapping
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
-from arrayfold.occupancy import affine_store
+from arrayfold.methods.occupancy_vectors import affine_store
 
 _MOST_OPERATIONS = 15_000_000
 
 
-def find_occupancy_store(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_occupancy_store(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The projection along the affine occupancy vector of the array."""
     if conflicts.program is None:
         raise MethodNotApplicable("occupancy vectors need a program, but only conflicts are given")

@@ -16,13 +16,13 @@ from functools import cache
 
 import islpy as isl
 
-from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import coalesced, few_points, fix_parameters, image, linear_form
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import exceeding
-from arrayfold.mapping import Mapping
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding
+from arrayfold.exact.isl import coalesced, few_points, fix_parameters, image, linear_form
+from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.widths import Widths, restrict
 
@@ -35,10 +35,10 @@ _MOST_POINTS = 1000
 _LARGEST_ENTRY = {1: {1: 1}, 2: {1: 1, 2: 5}, 3: {1: 1, 2: 3, 3: 2}, 4: {1: 1, 2: 2, 3: 1, 4: 1}}
 
 
-def find_projection(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_projection(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mappings among those with the largest number of projection vectors."""
     if conflicts.differences.is_empty():
-        return [Mapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
+        return [ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
     search = _Projections(conflicts, request)
     spaces = search.largest_spaces()
     if not spaces:
@@ -302,7 +302,7 @@ def _smallest_divisor_of_none(values: Collection[int]) -> int:
     return next(m for m in itertools.count(2) if all(value % m for value in values))
 
 
-def _with_formulas(conflicts: Conflicts, fold: _Fold) -> Mapping:
+def _with_formulas(conflicts: Conflicts, fold: _Fold) -> ModularMapping:
     """The rows with moduli for all parameter values; more rows where differences of other sizes need them."""
     remaining = conflicts.differences
     rows: list[Vector] = []
@@ -317,7 +317,7 @@ def _with_formulas(conflicts: Conflicts, fold: _Fold) -> Mapping:
             remaining = coalesced(remaining.intersect(zeros))
     rows += [row for row, _ in fold.inner]
     moduli += [Formula.constant(modulus) for _, modulus in fold.inner]
-    return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 
 METHOD = Method(

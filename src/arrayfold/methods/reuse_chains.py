@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._integer import Vector
-from arrayfold._isl import fix_parameters, image, integer, is_bounded, linear_form, strided_pieces
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import BudgetExceeded, MethodNotApplicable
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import exceeding
-from arrayfold.mapping import Mapping
+from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding
+from arrayfold.exact.isl import fix_parameters, image, integer, is_bounded, linear_form, strided_pieces
+from arrayfold.exact.lattice import Vector
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Request
 from arrayfold.methods.reuse_vectors import (
     Reuse,
@@ -153,7 +153,7 @@ def _longer_in_holes(chain: Chain, exact: isl.Set, request: Request) -> Iterator
         yield from _longer_in_holes(longer, exact, request)
 
 
-def mapping_of(conflicts: Conflicts, chain: Chain, completion: Completion) -> Mapping:
+def mapping_of(conflicts: Conflicts, chain: Chain, completion: Completion) -> ModularMapping:
     """The mapping: rows of the completion with their widths, then the rows of the chain, last one first.
 
     The modulus of a row of the completion exceeds the differences on which the rows before it vanish; what
@@ -177,4 +177,4 @@ def mapping_of(conflicts: Conflicts, chain: Chain, completion: Completion) -> Ma
             remaining = remaining.intersect(form.zero_set())
         else:
             remaining = remaining.intersect(form.mod_val(integer(most)).zero_set())
-    return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)

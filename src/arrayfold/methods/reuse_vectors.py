@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold._integer import Vector, combine, kernel_frame
-from arrayfold._isl import coordinate, integer, joined, linear_form, nonzero, points, smallest_point
+from arrayfold.exact.isl import coordinate, integer, joined, linear_form, nonzero, points, smallest_point
+from arrayfold.exact.lattice import Vector, combine, kernel_frame
 
 # Largest entry of the vectors that are listed one by one, by the rank of the array.
 _LISTED = {1: 12, 2: 6, 3: 3, 4: 2}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arrayfold._isl import few_parameter_points, fix_parameters, parameter_names, smallest_parameters
-from arrayfold.conflicts import Conflicts
-from arrayfold.errors import MethodNotApplicable
-from arrayfold.mapping import TableMapping
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.bounds.conflict_graph import conflict_graph
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import few_parameter_points, fix_parameters, parameter_names, smallest_parameters
+from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods.method import Method, Request
-from arrayfold.reuse import conflict_graph
 
 
 def find_static(conflicts: Conflicts, request: Request) -> Sequence[TableMapping]:

@@ -13,11 +13,11 @@ from functools import cache
 
 import islpy as isl
 
-from arrayfold._isl import coalesced, image, linear_form
-from arrayfold.conflicts import Conflicts
-from arrayfold.formula import Formula
-from arrayfold.formula_isl import exceeding, fit, to_pw_aff
-from arrayfold.mapping import Mapping
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding, fit, to_pw_aff
+from arrayfold.exact.isl import coalesced, image, linear_form
+from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 
 _MOST_ORDERS = 120
@@ -25,7 +25,7 @@ _MOST_PIECES = 16
 _MOST_COMBINATIONS = 4096
 
 
-def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[Mapping]:
+def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mapping over the orders of the axes, and over orders chosen piece by piece."""
     orders = list(_orders(conflicts.array.rank, request.all_orders))
     whole = _Widths(conflicts.differences, conflicts.context)
@@ -68,20 +68,20 @@ class _Widths:
         return found
 
 
-def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int]) -> Mapping:
+def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int]) -> ModularMapping:
     moduli = widths.moduli(order)
     return _mapping(conflicts, order, [moduli[axis] for axis in order])
 
 
-def _mapping(conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula]) -> Mapping:
+def _mapping(conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula]) -> ModularMapping:
     rank = conflicts.array.rank
     rows = [[int(axis == k) for k in range(rank)] for axis in order]
-    return Mapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 
 def _piece_by_piece(
     conflicts: Conflicts, pieces: Sequence[isl.Set], orders: Sequence[tuple[int, ...]], request: Request
-) -> Mapping:
+) -> ModularMapping:
     """Each symmetric piece of the differences in an order of its own; moduli are the maxima over pieces.
 
     A larger modulus keeps a mapping valid on a piece, so the maxima are valid on all of them (DIY15 §4.1).

@@ -8,9 +8,9 @@ from operator import mul
 
 import islpy as isl
 
-from arrayfold._generators import nonnegative_forms
-from arrayfold._integer import Vector
-from arrayfold._isl import fresh_names, joined, linear_form, parameter_names, tuple_name
+from arrayfold.exact.generators import nonnegative_forms
+from arrayfold.exact.isl import fresh_names, joined, linear_form, parameter_names, tuple_name
+from arrayfold.exact.lattice import Vector
 
 _NOTHING = -(10**30)
 

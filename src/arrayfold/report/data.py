@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arrayfold.assumptions import Assumption
-from arrayfold.bounds import LowerBound
-from arrayfold.cases import Case
-from arrayfold.check import Checked
-from arrayfold.choose import Candidate
-from arrayfold.compare import ComparedArray
-from arrayfold.conflicts import Conflicts
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.footprint import Footprint
-from arrayfold.formula import Formula
-from arrayfold.mapping import FoldMapping, TableMapping
+from arrayfold.bounds.moments import LowerBound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.check import Checked
+from arrayfold.fold.compare import ComparedArray
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.judge.verify import Counterexample, Proof
+from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.methods import METHODS
-from arrayfold.occupancy import shortest_occupancy_vector
-from arrayfold.outcome import NotRun, RunReport
-from arrayfold.program import Program
+from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
+from arrayfold.program.assumptions import Assumption
+from arrayfold.program.model import Program
 from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.run.outcome import NotRun, RunReport
+from arrayfold.select.cases import Case
+from arrayfold.select.choose import Candidate
+from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
-from arrayfold.verify import Counterexample, Proof
 
 
 def fold_data(
@@ -163,7 +163,7 @@ def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
     }
 
 
-def _mapping(mapping: FoldMapping) -> dict[str, Any]:
+def _mapping(mapping: EmittableMapping) -> dict[str, Any]:
     if isinstance(mapping, TableMapping):
         return {
             "matrix": [],

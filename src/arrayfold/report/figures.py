@@ -9,19 +9,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from arrayfold._budget import Budget, as_budget
-from arrayfold._isl import points
-from arrayfold._output_file import write_output
-from arrayfold.analysis import Analysis
-from arrayfold.compare import ComparedArray, compare
-from arrayfold.errors import BudgetExceeded, InputError
-from arrayfold.fold import checked_params, fold
-from arrayfold.fold_in_time import chosen_arrays
-from arrayfold.folded import FoldedArray
-from arrayfold.liveness import Liveness
-from arrayfold.mapping import Mapping as ModularMapping
-from arrayfold.picture import Cell, cells_at, differences_at, lifetimes_at, picture_sizes, shares
-from arrayfold.program import Problem
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.errors import BudgetExceeded, InputError
+from arrayfold.base.output_file import write_output
+from arrayfold.conflicts.liveness import Liveness
+from arrayfold.exact.isl import points
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import checked_params, fold
+from arrayfold.fold.compare import ComparedArray, compare
+from arrayfold.fold.deadline import chosen_arrays
+from arrayfold.fold.result import FoldedArray
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.program.model import Problem
+from arrayfold.report.snapshots import Cell, cells_at, differences_at, lifetimes_at, picture_sizes, shares
 
 What: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
 KINDS: tuple[What, ...] = get_args(What)

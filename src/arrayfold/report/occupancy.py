@@ -10,13 +10,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from arrayfold._integer import Vector
-from arrayfold.folded import FoldResult
-from arrayfold.occupancy import OccupancyResult, OccupiedArray
-from arrayfold.occupancy.schedules import affine_text
-from arrayfold.outcome import NotRun, RunReport
+from arrayfold.exact.lattice import Vector
+from arrayfold.fold.result import FoldResult
+from arrayfold.methods.occupancy_vectors import OccupancyResult, OccupiedArray
+from arrayfold.methods.occupancy_vectors.schedules import affine_text
 from arrayfold.report.data import fold_data
 from arrayfold.report.tables import fold_report
+from arrayfold.run.outcome import NotRun, RunReport
 
 
 def occupancy_data(

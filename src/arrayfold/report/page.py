@@ -13,19 +13,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from arrayfold._budget import Budget, as_budget
-from arrayfold._in_time import answer_in_time
-from arrayfold._input_file import read_input
-from arrayfold.analysis import Analysis
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.deadline import answer_in_time
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, IslFailure
+from arrayfold.base.input_file import read_input
 from arrayfold.c.source import Copy
-from arrayfold.check import Checked, check
 from arrayfold.codegen import Style
-from arrayfold.compare import ComparedArray, compare
-from arrayfold.errors import ArrayfoldError, BudgetExceeded, IslFailure
-from arrayfold.fold import fold
-from arrayfold.fold_in_time import Progress
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.program import Problem, Program
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
+from arrayfold.fold.check import Checked, check
+from arrayfold.fold.compare import ComparedArray, compare
+from arrayfold.fold.deadline import Progress
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.judge.verify import Counterexample
+from arrayfold.program.model import Problem, Program
+from arrayfold.report.page_data import no_scenes, scenes
 from arrayfold.report.page_parts import (
     Pictures,
     array_section,
@@ -35,8 +37,6 @@ from arrayfold.report.page_parts import (
     kept_section,
     summary_section,
 )
-from arrayfold.report.scenes import no_scenes, scenes
-from arrayfold.verify import Counterexample
 
 _SHARE_FOR_METHODS = 0.5
 _SHARE_FOR_FOLD = 0.7

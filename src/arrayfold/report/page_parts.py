@@ -8,18 +8,18 @@ from html import escape
 
 import islpy as isl
 
-from arrayfold._isl import comfortable_parameters, fix_parameters
-from arrayfold.check import Checked
-from arrayfold.compare import ComparedArray
-from arrayfold.conflicts import Conflicts
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.formula import Formula
-from arrayfold.mapping import TableMapping
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import comfortable_parameters, fix_parameters
+from arrayfold.fold.check import Checked
+from arrayfold.fold.compare import ComparedArray
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.judge.verify import Counterexample, Proof
+from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.report.code_view import changed_part, marked_code
 from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.report.words import bound_sentence, foundation, story, what_is_shown
-from arrayfold.verify import Counterexample, Proof
+from arrayfold.report.words import bound_sentence, foundation, narrative, what_is_shown
 
 _EXAMPLE_SIZE = 1024
 _BADGES = {"invalid": "bad", "undecided": "warn", "loose": "warn", "valid": "good", "minimal": "good"}
@@ -226,14 +226,14 @@ def checked_section(item: Checked, pictures: Pictures) -> Markup:
 def _counterexample(item: Checked, verdict: Counterexample) -> Markup:
     where = ", ".join(f"{name} = {value}" for name, value in verdict.params.items())
     address = f"[{', '.join(map(str, verdict.address))}]"
-    beats = [
-        element("li", beat.text, data_address=address, data_holds=beat.holds, data_does=beat.does)
-        for beat in story(item)
+    events = [
+        element("li", event.text, data_address=address, data_holds=event.holds, data_does=event.does)
+        for event in narrative(item)
     ]
     parts = [
         element("h3", f"What goes wrong{f' at {where}' if where else ''}"),
         element("p", f"{verdict}.", class_="bad"),
-        element("ol", *beats, class_="story"),
+        element("ol", *events, class_="story"),
     ]
     return element("div", _join(parts), class_="panel counterexample")
 
@@ -327,7 +327,7 @@ def _proof(proof: Proof, array: FoldedArray) -> list[Markup]:
         element("p", what_is_shown(array.mapping)),
         element("p", f"Shown {proof.argument}:"),
         element("ol", *steps, class_="proof"),
-        element("p", foundation(proof.argument, array.mapping)),
+        element("p", foundation(proof)),
         element("p", "It holds for all of ", element("code", str(proof.context)), ".")
         if proof.context.dim(isl.dim_type.param)
         else element("p", "There are no sizes that could vary."),

@@ -9,10 +9,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from arrayfold.choose import Candidate
-from arrayfold.formula import Formula
-from arrayfold.papers import ReproducedRow, ReproducedTable
-from arrayfold.verify import Counterexample, Proof, Verdict
+from arrayfold.exact.formula import Formula
+from arrayfold.explore.papers import ReproducedRow, ReproducedTable
+from arrayfold.judge.verify import Counterexample, Proof, Verdict
+from arrayfold.select.choose import Candidate
 
 TITLES = (
     "program",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.formula import Formula
-from arrayfold.mapping import TableMapping
+from arrayfold.exact.formula import Formula
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.mapping.modular import TableMapping
 
 _MOST_NAMES = 3
 

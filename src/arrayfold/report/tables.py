@@ -8,19 +8,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from arrayfold.check import Checked
-from arrayfold.compare import ComparedArray
-from arrayfold.conflicts import Conflicts
-from arrayfold.folded import FoldedArray, FoldResult
-from arrayfold.footprint import Footprint
-from arrayfold.formula import Formula
-from arrayfold.mapping import TableMapping
-from arrayfold.minimal import Gap
-from arrayfold.occupancy import shortest_occupancy_vector
-from arrayfold.outcome import NotRun, RunReport
-from arrayfold.parameter_words import in_words
+from arrayfold.bounds.minimal import Gap
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.parameter_words import in_words
+from arrayfold.fold.check import Checked
+from arrayfold.fold.compare import ComparedArray
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.mapping.modular import TableMapping
+from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.report.text import readable_pairs, readable_set
 from arrayfold.report.words import bound_notes
+from arrayfold.run.outcome import NotRun, RunReport
+from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
 
 _CUT = "the code never takes more cells than before"
@@ -102,7 +102,7 @@ def _fold_table(result: FoldResult) -> Table:
             array.name,
             Text(str(array.mapping)),
             _with_value(array.size, array.size_here),
-            _with_value(array.original_size, _was_here(array)) if array.what is None else f"({array.what})",
+            _with_value(array.original_size, _was_here(array)) if array.role is None else f"({array.role})",
             _bound_text(array.gap),
             _verdict(array),
             array.method,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from arrayfold._isl import coalesced
-from arrayfold.conflicts import Conflicts
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import coalesced
 
 
 def readable_set(conflicts: Conflicts, cells: isl.Set) -> str:

@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from arrayfold.explore import Exploration
 from arrayfold.report.figures import new_figure
-from arrayfold.tradeoff import Exploration
 
 
 def tradeoff_data(exploration: Exploration) -> dict[str, Any]:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arrayfold.check import Checked
-from arrayfold.mapping import Mapping as ModularMapping
-from arrayfold.mapping import StorageMapping, TableMapping
-from arrayfold.minimal import Gap
-from arrayfold.verify import Counterexample
+from arrayfold.bounds.minimal import Gap
+from arrayfold.fold.check import Checked
+from arrayfold.judge.verify import Counterexample, Proof, ProofKind
+from arrayfold.mapping.modular import AddressMapping, ModularMapping
 
-_FOUNDATIONS = {
-    "by affine emptiness checks": """\
+_FOUNDATIONS: Mapping[ProofKind, str] = {
+    "rows": """\
 Whether a set given by linear equations and inequalities over whole numbers is empty can be decided exactly
 (Presburger arithmetic); the integer set library isl does it, for all sizes at once.""",
-    "by the kernel lattice": """\
+    "lattice": """\
 Differences between cells of one address form a lattice. Its basis vectors that contain parameters grow with
 the sizes, so only few of their multiples are as short as differences of conflicting cells; isl checks each
 of them for all sizes.""",
-    "by the corners": """\
+    "corners": """\
 A linear function takes its largest and smallest values on a polyhedron at its corners. There they are
 polynomials of the sizes, whose signs are shown for the whole context.""",
-    "as nothing conflicts": "Cells that never conflict may all share one address.",
+    "nothing": "Cells that never conflict may all share one address.",
+    "pairs": "isl computes the pairs of cells that share an address and finds no conflict among them.",
+    "table": "All pairs of conflicting cells are looked up in the table, for these sizes.",
 }
-_OF_RELATIONS = "isl computes the pairs of cells that share an address and finds no conflict among them."
-_OF_TABLES = "All pairs of conflicting cells are looked up in the table, for these sizes."
 
 
 @dataclass(frozen=True)
-class Beat:
+class Event:
     """One moment of a counterexample: what happens, and whose value the address holds afterwards.
 
     does  write, read, or either of them and what it makes wrong
@@ -39,7 +39,7 @@ class Beat:
     does: str
 
 
-def what_is_shown(mapping: StorageMapping) -> str:
+def what_is_shown(mapping: AddressMapping) -> str:
     """The statement behind a proof."""
     if isinstance(mapping, ModularMapping):
         rows = "the row takes" if len(mapping.moduli) == 1 else "every row takes"
@@ -53,12 +53,9 @@ def what_is_shown(mapping: StorageMapping) -> str:
     return "No two conflicting cells may have the same address."
 
 
-def foundation(argument: str, mapping: StorageMapping) -> str:
-    """What an argument rests on: a theorem, or checks by isl."""
-    for start, words in _FOUNDATIONS.items():
-        if argument.startswith(start):
-            return words
-    return _OF_TABLES if isinstance(mapping, TableMapping) else _OF_RELATIONS
+def foundation(proof: Proof) -> str:
+    """What a proof rests on: a theorem, or checks by isl."""
+    return _FOUNDATIONS[proof.kind]
 
 
 def bound_notes(gap: Gap) -> list[str]:
@@ -95,7 +92,7 @@ def bound_sentence(gap: Gap) -> str:
     return sentence
 
 
-def story(item: Checked) -> list[Beat]:
+def narrative(item: Checked) -> list[Event]:
     """What goes wrong, moment by moment; nothing where the mapping is not refuted."""
     verdict = item.verdict
     if not isinstance(verdict, Counterexample):
@@ -103,8 +100,8 @@ def story(item: Checked) -> list[Beat]:
     if item.clobber is None:
         first, second = (f"{verdict.array}[{', '.join(map(str, cell))}]" for cell in verdict.cells)
         return [
-            Beat(f"{first} gets the address.", first, "write"),
-            Beat(f"{second} gets it as well, although both are needed at once.", second, "write-wrong"),
+            Event(f"{first} gets the address.", first, "write"),
+            Event(f"{second} gets it as well, although both are needed at once.", second, "write-wrong"),
         ]
     clobber = item.clobber
     start = (
@@ -118,13 +115,13 @@ def story(item: Checked) -> list[Beat]:
     )
     if clobber.rewriter is not None:
         return [
-            Beat(start, clobber.cell, "write"),
-            Beat(
+            Event(start, clobber.cell, "write"),
+            Event(
                 f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address.",
                 clobber.by_cell,
                 "write",
             ),
-            Beat(
+            Event(
                 f"{clobber.rewriter} writes {clobber.cell} again, and {end}. No value is lost in this story; "
                 "the mapping is refused because a lifetime counts from the first write to the last read. "
                 "fold --mode reallocate looks at single values.",
@@ -133,11 +130,11 @@ def story(item: Checked) -> list[Beat]:
             ),
         ]
     return [
-        Beat(start, clobber.cell, "write"),
-        Beat(
+        Event(start, clobber.cell, "write"),
+        Event(
             f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address.",
             clobber.by_cell,
             "write",
         ),
-        Beat(f"{end}, but finds the value of {clobber.by_cell}.", clobber.by_cell, "read-wrong"),
+        Event(f"{end}, but finds the value of {clobber.by_cell}.", clobber.by_cell, "read-wrong"),
     ]

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 
-from arrayfold.program import Program
+from arrayfold.program.model import Program
 from arrayfold.sharing.interference import find_intervals
 
 

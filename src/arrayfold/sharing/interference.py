@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold._isl import fix_parameters, fresh_names, points
-from arrayfold.errors import InputError
-from arrayfold.liveness import Accesses, Liveness, analyse
-from arrayfold.program import Array, Program
-from arrayfold.sharing.merge import Embedding, merged
+from arrayfold.base.errors import InputError
+from arrayfold.conflicts.liveness import Accesses, Liveness, analyse
+from arrayfold.exact.isl import fix_parameters, fresh_names, points
+from arrayfold.passes.merge import Embedding, merged
+from arrayfold.program.model import Array, Program
 
 
 @dataclass(frozen=True, eq=False)

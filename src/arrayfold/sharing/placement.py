@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arrayfold._budget import Budget
-from arrayfold.errors import BudgetExceeded
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded
 from arrayfold.sharing.interference import Interference
 
 _MOST_SETS = 300_000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from arrayfold.frontends.libclang import evaluate, library
+from arrayfold.frontends.c.libclang import evaluate, library
 from arrayfold.validation.faults import Spot
 
 BINARY = (

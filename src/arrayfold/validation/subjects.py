@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from arrayfold.mapping import TableMapping
+from arrayfold.mapping.modular import TableMapping
 from arrayfold.validation.compare import Subject, Validation, validate
 
 if TYPE_CHECKING:

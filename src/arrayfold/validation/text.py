@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from arrayfold.frontends.libclang import cindex, skipped_parts, translation_unit
+from arrayfold.frontends.c.libclang import cindex, skipped_parts, translation_unit
 from arrayfold.validation.calls import Calls
 from arrayfold.validation.declarations import Declarations, parameter_type
 from arrayfold.validation.expressions import Expressions

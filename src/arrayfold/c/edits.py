@@ -1,0 +1,164 @@
+"""Changes to the text of a file, each at its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from arrayfold.base.errors import InputError
+from arrayfold.c.lexer import blank, subscripts_after
+from arrayfold.c.source import CSource, CText
+from arrayfold.c.tree import (
+    CStatement,
+    Declare,
+    Expression,
+    Reference,
+    Subscript,
+    Variable,
+    array_access,
+    bare,
+    children,
+)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace the text between two offsets; an empty range inserts."""
+
+    start: int
+    end: int
+    text: str
+
+
+def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
+    """The text between two offsets with its edits applied; equal edits count once.
+
+    >>> apply_edits("a + b", [Edit(4, 5, "(c)"), Edit(0, 1, "x")])
+    'x + (c)'
+    """
+    end = len(text) if end is None else end
+    inside = [edit for edit in set(edits) if start <= edit.start and edit.end <= end]
+    pieces: list[str] = []
+    for edit in sorted(inside, key=lambda edit: (edit.start, edit.end)):
+        assert start <= edit.start, f"two edits at {edit.start}"
+        pieces += [text[start : edit.start], edit.text]
+        start = edit.end
+    return "".join([*pieces, text[start:end]])
+
+
+def region_lines(source: CSource, lines: Iterable[str]) -> str:
+    """Lines with the region's indentation and the file's line ends."""
+    start = source.region.statements[0].span.start if source.region.statements else source.region.start
+    line = source.text.text[source.text.text.rfind("\n", 0, start) + 1 : start]
+    indent = line if not line.strip() else "  "
+    newline = "\r\n" if "\r\n" in source.text.text else "\n"
+    return "".join((text if text.startswith("#") or not text else indent + text) + newline for text in lines)
+
+
+class NotInText(Exception):
+    """An element or variable that must change stands in a macro and has no text of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriter:
+    """Finds the edits that exchange variables and elements of arrays inside a node.
+
+    variable  the new text of a variable, or None to leave it
+    element   the new text of an element given the texts of its subscripts and its tree, or None
+    """
+
+    text: CText
+    variable: Callable[[Variable], str | None]
+    element: Callable[[Variable, Sequence[str], Reference | Subscript], str | None]
+    found: list[Edit] = field(default_factory=list[Edit])
+
+    def visit(self, node: Expression | CStatement) -> None:
+        """Collect the edits inside a node."""
+        if isinstance(node, Reference | Subscript):
+            access = array_access(node)
+            if access is not None:
+                self._access(node, *access)
+                return
+        for child in children(node):
+            self.visit(child)
+
+    def _access(
+        self, node: Reference | Subscript, variable: Variable, subscripts: Sequence[Expression]
+    ) -> None:
+        before = len(self.found)
+        for subscript in subscripts:
+            self.visit(subscript)
+        if self.element(variable, [""] * len(subscripts), node) is None and (
+            subscripts or self.variable(variable) is None
+        ):
+            return
+        reference = _reference(node)
+        start = reference.span.start
+        spans = subscripts_after(self.text.plain, start, variable.name, len(subscripts))
+        if not reference.span.is_text or spans is None:
+            raise NotInText(variable.name)
+        inner = self.found[before:]
+        texts = [" ".join(blank(apply_edits(self.text.text, inner, *span)).split()) for span in spans]
+        if subscripts or self.element(variable, [], node) is not None:
+            new = self.element(variable, texts, node)
+        else:
+            new = self.variable(variable)
+            if new is not None and not new.isidentifier():
+                new = f"({new})"
+        assert new is not None
+        del self.found[before:]
+        self.found.append(Edit(start, spans[-1][1] + 1 if spans else start + len(variable.name), new))
+
+
+def _reference(node: Reference | Subscript) -> Reference:
+    inner = bare(node)
+    while isinstance(inner, Subscript):
+        inner = bare(inner.base)
+    assert isinstance(inner, Reference)
+    return inner
+
+
+def removal(text: CText, declaration: Declare, doomed: Sequence[Variable], end: int) -> list[Edit]:
+    """The edits that take variables out of a declaration, or the whole declaration if none is left.
+
+    end  just after the declaration's semicolon
+    """
+    declared = declaration.variables
+    for variable in doomed:
+        name = re.compile(re.escape(variable.name) + r"\b")
+        if not name.match(text.plain, variable.at):
+            raise InputError(
+                f"the declaration of {variable.name} comes out of a macro and cannot be rewritten",
+                text.place(variable.span.start),
+                "Declare it directly.",
+            )
+    if len(doomed) == len(declared):
+        return [_whole_line(text.text, declaration.span.start, end)]
+    edits: list[Edit] = []
+    for position, variable in enumerate(declared):
+        if variable not in doomed:
+            continue
+        if any(earlier not in doomed for earlier in declared[:position]):
+            edits.append(Edit(text.plain.rindex(",", 0, variable.at), variable.span.end, ""))
+        else:
+            comma = text.plain.index(",", variable.span.end) + 1
+            blanks = len(text.text[comma:]) - len(text.text[comma:].lstrip(" \t"))
+            edits.append(Edit(_declarator_start(text.plain, variable.at), comma + blanks, ""))
+    return edits
+
+
+def _declarator_start(plain: str, name_at: int) -> int:
+    """Where the declarator begins: at its name, or at parentheses around it."""
+    before = plain[:name_at].rstrip()
+    return _declarator_start(plain, len(before) - 1) if before.endswith("(") else name_at
+
+
+def _whole_line(text: str, start: int, end: int) -> Edit:
+    """The range, and its line with it if nothing else stands there."""
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    if not text[line_start:start].strip() and not text[end:line_end].strip():
+        return Edit(line_start, min(line_end + 1, len(text)), "")
+    return Edit(start, end, "")

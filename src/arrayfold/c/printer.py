@@ -1,0 +1,116 @@
+"""Trees of C back to text, with variables and array elements exchanged on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from arrayfold.c.source import CText
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expression,
+    Member,
+    Number,
+    Opaque,
+    OtherLiteral,
+    Parentheses,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    array_access,
+)
+
+ElementText = Callable[[Variable, Sequence[str], Reference | Subscript], str]
+
+_PRECEDENCE = {
+    **dict.fromkeys("*/%", 10),
+    **dict.fromkeys("+-", 9),
+    **dict.fromkeys(("<<", ">>"), 8),
+    **dict.fromkeys(("<", ">", "<=", ">="), 7),
+    **dict.fromkeys(("==", "!="), 6),
+    "&": 5,
+    "^": 4,
+    "|": 3,
+    "&&": 2,
+    "||": 1,
+}
+# Of a type by its name: brackets and parentheses might hold variables.
+_SIZE_OF_TYPE = re.compile(r"sizeof\s*\([\w\s*]+\)")
+_UNARY, _POSTFIX, _CONDITIONAL, _ASSIGNMENT, _COMMA = 11, 12, 0, -1, -2
+
+
+class ExpressionPrinter:
+    """Prints expressions of a file; `element` names variables and elements, given subscripts and tree."""
+
+    def __init__(self, file: CText, element: ElementText) -> None:
+        self._file = file
+        self._element = element
+
+    def text(self, expression: Expression, least: int = _COMMA) -> str:
+        """The expression as C, in parentheses if it binds less than `least`."""
+        text, strength = self._print(expression)
+        return text if strength >= least else f"({text})"
+
+    def _print(self, expression: Expression) -> tuple[str, int]:
+        match expression:
+            case Number(text=text) | OtherLiteral(text=text):
+                return text, _POSTFIX
+            case Reference() | Subscript():
+                return self._access(expression)
+            case Parentheses(inner=inner):
+                text, strength = self._print(inner)
+                return (text, strength) if strength == _POSTFIX else (f"({text})", _POSTFIX)
+            case Cast(operand=operand, is_implied=True):
+                return self._print(operand)
+            case Cast(operand=operand, type=kind):
+                return f"({kind.spelling}){self.text(operand, _UNARY)}", _UNARY
+            case Member(base=base, name=name, is_arrow=is_arrow):
+                return f"{self.text(base, _POSTFIX)}{'->' if is_arrow else '.'}{name}", _POSTFIX
+            case Unary(operator="x++" | "x--" as operator, operand=operand):
+                return f"{self.text(operand, _POSTFIX)}{operator[1:]}", _POSTFIX
+            case Unary(operator=operator, operand=operand):
+                inner = self.text(operand, _UNARY)
+                return f"{operator}{' ' if inner.startswith(operator[0]) else ''}{inner}", _UNARY
+            case Binary(operator=","):
+                return f"{self.text(expression.left, _ASSIGNMENT)}, {self.text(expression.right)}", _COMMA
+            case Binary(operator=operator, left=left, right=right):
+                strength = _PRECEDENCE[operator]
+                return f"{self.text(left, strength)} {operator} {self.text(right, strength + 1)}", strength
+            case Assign(operator=operator, target=target, value=value):
+                return f"{self.text(target, _UNARY)} {operator} {self.text(value, _ASSIGNMENT)}", _ASSIGNMENT
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                texts = (self.text(condition, 1), self.text(then), self.text(otherwise, _CONDITIONAL))
+                return "{} ? {} : {}".format(*texts), _CONDITIONAL
+            case Call(function=function, arguments=arguments):
+                inside = ", ".join(self.text(argument, _ASSIGNMENT) for argument in arguments)
+                return f"{function.name}({inside})", _POSTFIX
+            case Opaque():
+                return self._size_of_type(expression), _POSTFIX
+
+    def _size_of_type(self, expression: Opaque) -> str:
+        """`sizeof(T)` as the file says it; what is no such thing cannot be printed."""
+        span = expression.span
+        is_type = span.is_text and not expression.parts
+        match = _SIZE_OF_TYPE.match(self._file.plain, span.start) if is_type else None
+        if match is None:
+            raise self._file.error(
+                f"{expression.what} cannot be written again in new loops",
+                max(0, span.start),
+                "Give its value to a variable before the region.",
+            )
+        return " ".join(match.group().split())
+
+    def _access(self, expression: Reference | Subscript) -> tuple[str, int]:
+        access = array_access(expression)
+        if access is None:
+            assert isinstance(expression, Subscript)
+            return f"{self.text(expression.base, _POSTFIX)}[{self.text(expression.index)}]", _POSTFIX
+        variable, subscripts = access
+        texts = [self.text(subscript) for subscript in subscripts]
+        text = self._element(variable, texts, expression)
+        return text, _POSTFIX if subscripts or text.isidentifier() else _COMMA

@@ -1,0 +1,144 @@
+"""Commands that look at a problem and write no code: compare, check, conflicts, model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from arrayfold.base.errors import InputError
+from arrayfold.cli.input import Input, takes_input
+from arrayfold.cli.options import (
+    DEFAULT_BUDGET,
+    Arrays,
+    AsJson,
+    BudgetSeconds,
+    Params,
+    PowerOfTwo,
+    parameter_values,
+    started_budget,
+)
+
+
+@takes_input(
+    "arrayfold compare examples/diamond-tile.toml --param B=64",
+)
+def compare(
+    source: Input,
+    array: Arrays = None,
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    power_of_two: PowerOfTwo = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show every method side by side on every array."""
+    from arrayfold.fold.compare import compare as compare_methods
+    from arrayfold.report.data import compare_data
+    from arrayfold.report.tables import compare_report
+
+    talk = source.talk(as_json)
+    limit = started_budget(budget)
+    arrays = compare_methods(
+        source.read(limit),
+        params=parameter_values(param),
+        arrays=array or [],
+        budget=limit,
+        power_of_two=power_of_two,
+        progress=talk.step,
+    )
+    talk.result(lambda: compare_data(arrays), lambda: compare_report(arrays))
+    if not all(any(candidate.is_proved for candidate in array.candidates) for array in arrays):
+        raise typer.Exit(1)
+
+
+@takes_input(
+    'arrayfold check examples/blur-interleaved.toml --mapping "blurx[y % 3][x]"',
+    'arrayfold check examples/blur-interleaved.c --mapping "blurx.fold_storage(y, 4)"',
+    'arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"',
+    "arrayfold check examples/blur.toml --mapping folded.json",
+)
+def check(
+    source: Input,
+    mapping: Annotated[
+        str,
+        typer.Option(
+            metavar="MAP",
+            help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, `A.fold_storage(t, 2)`, or a .json file of fold.",
+        ),
+    ],
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a mapping is valid, and whether it is tight."""
+    from arrayfold.fold.check import check as check_mappings
+    from arrayfold.report.data import check_data
+    from arrayfold.report.tables import check_report
+
+    talk = source.talk(as_json)
+    limit = started_budget(budget)
+    checked = check_mappings(
+        source.read(limit),
+        mapping,
+        params=parameter_values(param),
+        budget=limit,
+        progress=talk.step,
+    )
+    talk.result(lambda: check_data(checked), lambda: check_report(checked))
+    if not all(item.is_valid for item in checked):
+        raise typer.Exit(1)
+
+
+@takes_input(
+    "arrayfold conflicts examples/jacobi-1d.toml",
+)
+def conflicts(
+    source: Input,
+    array: Arrays = None,
+    construction: Annotated[
+        str, typer.Option(metavar="NAME", help="live-write, live-live or butterfly.")
+    ] = "live-write",
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+    as_json: AsJson = False,
+) -> None:
+    """Print the conflict and difference sets."""
+    from arrayfold.conflicts.liveness import CONSTRUCTIONS
+    from arrayfold.fold.analysis import Analysis
+    from arrayfold.fold.arrays import checked_params
+    from arrayfold.report.data import conflicts_data
+    from arrayfold.report.tables import conflicts_report
+
+    talk = source.talk(as_json)
+    limit = started_budget(budget)
+    problem = source.read(limit)
+    if construction not in CONSTRUCTIONS:
+        raise InputError(f"there is no construction {construction!r}; known: {', '.join(CONSTRUCTIONS)}")
+    values = checked_params(problem, parameter_values(param))
+    analysis = Analysis.in_time(problem, limit)
+    names = array or analysis.foldable()
+    found = [analysis.conflicts_in_time(name, limit, construction) for name in names]
+    found = [item.at(values) for item in found] if values else found
+    talk.result(lambda: conflicts_data(found), lambda: conflicts_report(found))
+
+
+@takes_input(
+    "arrayfold model examples/gauss.toml",
+)
+def model(
+    source: Input,
+    as_json: AsJson = False,
+) -> None:
+    """Print the program as a problem file."""
+    from arrayfold.conflicts.liveness import with_temporaries
+    from arrayfold.frontends import write_problem
+
+    limit = started_budget(DEFAULT_BUDGET)
+    text = write_problem(with_temporaries(source.read(limit)))
+    if as_json:
+        import tomllib
+
+        text = json.dumps(tomllib.loads(text), indent=2) + "\n"
+    sys.stdout.write(text)

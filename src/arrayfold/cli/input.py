@@ -1,0 +1,278 @@
+"""What every command takes: a file, and how to look at it. Heavy imports happen when it is read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arrayfold.base.errors import InputError
+from arrayfold.cli.console import Console
+from arrayfold.cli.options import Quiet, Verbose
+
+if TYPE_CHECKING:
+    from arrayfold.base.budget import Budget
+    from arrayfold.program.model import Problem
+
+
+_LAST = ("quiet", "verbose")
+
+
+@dataclass(frozen=True)
+class Input:
+    """The file of a command, and the options that say how to read it."""
+
+    file: str
+    arguments: tuple[str, ...]
+    region: str | None
+    context: str | None
+    live_out: str | None
+    temporary: tuple[str, ...]
+    no_alias: bool
+    schedule: str | None
+    fuse: bool
+    tile: tuple[int, ...]
+    parallel: bool
+    order: str | None
+    quiet: bool = False
+    verbose: bool = False
+
+    def talk(self, as_json: bool = False) -> Console:
+        """How much the command says."""
+        return Console(as_json, self.quiet, self.verbose)
+
+    def as_written(self) -> Input:
+        """The same without another order."""
+        return replace(self, schedule=None, fuse=False, tile=(), parallel=False, order=None)
+
+    def read(self, budget: Budget | None = None) -> Problem:
+        """The one problem of the file, or the one that --region names."""
+        from arrayfold.frontends import read
+
+        problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
+        return self._prepared(problem, budget)
+
+    def of_any_order(
+        self,
+    ) -> tuple[str, str | None, tuple[str, ...], str | None, str | None, tuple[str, ...], bool]:
+        """File, region, C options, context, live-out cells, temporaries, aliasing; no order may be given."""
+        if self.schedule is not None or self.fuse or self.tile or self.parallel or self.order:
+            raise InputError(
+                "this command tries orders itself", hint="Leave out --schedule, --fuse, --tile and the like."
+            )
+        return (
+            *(self.file, self.region, self.arguments, self.context, self.live_out),
+            *(self.temporary, self.no_alias),
+        )
+
+    def read_all(
+        self, budget: Budget | None = None, *, reallocated: Sequence[str] | None = None
+    ) -> list[Problem]:
+        """Every problem of the file, or the one that --region names.
+
+        reallocated  arrays whose values get places of their own before the order changes, none for all that
+                     can; without it arrays stay
+        """
+        from arrayfold.frontends import read, read_all
+
+        if self.region is not None:
+            problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
+            return [self._prepared(problem, budget, reallocated)]
+        problems = read_all(self.file, arguments=self.arguments, context=self.context)
+        if len(problems) > 1 and (self.temporary or self.live_out or self.schedule):
+            names = ", ".join(problem.name for problem in problems)
+            raise InputError(
+                f"{self.file} has {len(problems)} regions: {names}",
+                hint="--temporary, --live-out and --schedule speak of one of them: add --region NAME.",
+            )
+        return [self._prepared(problem, budget, reallocated) for problem in problems]
+
+    def _prepared(
+        self, problem: Problem, budget: Budget | None, reallocated: Sequence[str] | None = None
+    ) -> Problem:
+        from arrayfold.frontends import apply_options
+        from arrayfold.program.model import Program
+
+        problem = apply_options(
+            problem, context=self.context, live_out=self.live_out, temporary=self.temporary
+        )
+        if self.no_alias and isinstance(problem, Program):
+            problem = problem.without_aliases()
+        has_order = self.schedule is not None or self.fuse or bool(self.tile) or self.parallel
+        if reallocated is not None:
+            problem = _reallocated(problem, reallocated, budget, is_free=has_order)
+        if has_order:
+            problem = self._reordered(problem, budget)
+        if self.order is None:
+            return problem
+        from arrayfold.passes.all_orders import ANY_ORDERS, for_all_orders
+
+        for which in ANY_ORDERS:
+            if which == self.order:
+                return for_all_orders(problem, which, budget)
+        raise InputError(f"--order {self.order}: expected {' or '.join(ANY_ORDERS)}")
+
+    def _reordered(self, problem: Problem, budget: Budget | None) -> Problem:
+        from arrayfold.passes.reorder import reorder
+
+        found = reorder(
+            problem,
+            schedule=self.schedule,
+            fuse=self.fuse,
+            tile=self.tile,
+            parallel=self.parallel,
+            budget=budget,
+        )
+        if self.parallel and not found.parallel:
+            typer.echo(f"arrayfold: note: {found.name}: no loop can run in parallel", err=True)
+        return found
+
+
+def _reallocated(problem: Problem, arrays: Sequence[str], budget: Budget | None, *, is_free: bool) -> Problem:
+    """Every statement with its own array; for another order also what is no temporary, if it can be."""
+    from arrayfold.passes.reallocation import reallocate
+    from arrayfold.program.model import Program
+
+    if not isinstance(problem, Program):
+        raise InputError("reallocation needs a program, but the file gives conflicts")
+    chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
+    found = reallocate(problem, chosen, everything=is_free, budget=budget)
+    if not found.origins:
+        typer.echo("arrayfold: note: no value can have another place; arrays stay as they are", err=True)
+    return found
+
+
+def _make_input(
+    *,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="C with #pragma scop (.c), Python kernels (.py), a problem (.toml, .json), pet or SMO.",
+            show_default=False,
+        ),
+    ],
+    c_options: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- C-OPTION...]",
+            help="For the C parser, after --: -I dir -DX=1 -std=c11.",
+            show_default=False,
+        ),
+    ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only this region or kernel: its name, or its number from 1."),
+    ] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(metavar='"N >= 3"', help="What else is known of the parameters."),
+    ] = None,
+    live_out: Annotated[
+        str | None,
+        typer.Option(metavar="SET", help="Further cells needed after the program."),
+    ] = None,
+    temporary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Fold this array too (repeatable)."),
+    ] = None,
+    no_alias: Annotated[
+        bool,
+        typer.Option("--no-alias", help="Arrays from outside never overlap."),
+    ] = False,
+    schedule: Annotated[
+        str | None,
+        typer.Option(metavar="MAP", help="Run in this order: S[i] -> [i, 0]; ..."),
+    ] = None,
+    fuse: Annotated[
+        bool,
+        typer.Option("--fuse", help="Interleave producers and consumers."),
+    ] = False,
+    tile: Annotated[
+        str | None,
+        typer.Option(metavar="32x32", help="Tile the outermost loops."),
+    ] = None,
+    parallel: Annotated[
+        bool,
+        typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
+    ] = False,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> Input:
+    arguments = tuple(c_options or ())
+    if arguments and not arguments[0].startswith("-"):
+        raise InputError(
+            f"unexpected argument {arguments[0]!r}",
+            hint="One file at a time; options for the C parser come after --, as in -- -DN=64.",
+        )
+    return Input(
+        file,
+        arguments,
+        region,
+        context,
+        live_out,
+        tuple(temporary or ()),
+        no_alias,
+        schedule,
+        fuse,
+        _tile_sizes(tile),
+        parallel,
+        order,
+        quiet,
+        verbose,
+    )
+
+
+def _tile_sizes(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    parts = text.lower().split("x")
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 and int(part) > 0 for part in parts):
+        raise InputError(f"--tile {text}: expected positive sizes, as in 32 or 32x32")
+    return tuple(map(int, parts))
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: a function with all its options, and command lines to show in its help."""
+
+    run: Callable[..., None]
+    examples: tuple[str, ...]
+
+    @property
+    def epilog(self) -> str:
+        """The end of its help."""
+        title = "Example" if len(self.examples) == 1 else "Examples"
+        return "\n".join(["\b", f"{title}:", *(f"  {example}" for example in self.examples)])
+
+
+def takes_input(*examples: str) -> Callable[[Callable[..., None]], Command]:
+    """Makes a command of a function whose first parameter is an input: it gets the options of `Input`."""
+
+    def with_input(command: Callable[..., None]) -> Command:
+        shared = inspect.signature(_make_input, eval_str=True).parameters
+        first, *own = inspect.signature(command, eval_str=True).parameters.values()
+
+        def run(**given: Any) -> None:
+            source = _make_input(**{name: given.pop(name) for name in shared})
+            command(**{first.name: source}, **given)
+
+        parameters = [item for name, item in shared.items() if name not in _LAST]
+        parameters += [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
+        parameters += [shared[name] for name in _LAST]
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__annotations__ = {item.name: item.annotation for item in parameters}
+        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+        return Command(run, examples)
+
+    return with_input

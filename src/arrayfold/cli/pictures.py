@@ -1,0 +1,94 @@
+"""Commands that draw: plot, report."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from arrayfold.base.errors import InputError
+from arrayfold.base.output_file import check_output, write_output
+from arrayfold.cli.input import Input, takes_input
+from arrayfold.cli.options import (
+    DEFAULT_BUDGET,
+    Arrays,
+    BudgetSeconds,
+    Force,
+    Method,
+    Params,
+    parameter_values,
+    started_budget,
+)
+
+
+@takes_input(
+    "arrayfold plot examples/diamond-tile.toml --what lattice --param B=5 -o diamond.svg",
+    "arrayfold plot examples/jacobi-1d.c --what lifetimes -o jacobi.png",
+    "arrayfold plot examples/reverse-l.toml --what methods --param N=64 -o methods.pdf",
+)
+def plot(
+    source: Input,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FIGURE", help="Where to draw: .svg, .png or .pdf.")
+    ],
+    what: Annotated[
+        str, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes or methods.")
+    ] = "lattice",
+    force: Force = False,
+    array: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which array; without it, the first one.")
+    ] = None,
+    method: Method = "auto",
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+) -> None:
+    """Draw one figure: conflicts, the lattice of a fold, lifetimes, or the methods side by side."""
+    from arrayfold.report.figures import KINDS, check_figure, drawn, plot_fold
+
+    path = check_figure(output)
+    check_output(output, force=force, source=source.file)
+    if what not in KINDS:
+        raise InputError(f"--what {what}: expected one of {', '.join(KINDS)}")
+    limit = started_budget(budget)
+    figure = plot_fold(source.read(limit), what, array, parameter_values(param), method, limit)
+    write_output(output, drawn(figure, path.suffix), force=force, source=source.file)
+
+
+@takes_input(
+    "arrayfold report examples/blur-interleaved.c -o blur.html",
+    'arrayfold report examples/blur-interleaved.toml --mapping "blurx[y % 2][x]" -o wrong.html',
+)
+def report(
+    source: Input,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PAGE.html", help="Where to write the page; - prints it.")
+    ],
+    force: Force = False,
+    mapping: Annotated[
+        str | None, typer.Option(metavar="MAP", help="Tell of this mapping too, as `check` takes it.")
+    ] = None,
+    array: Arrays = None,
+    method: Method = "auto",
+    param: Params = None,
+    budget: BudgetSeconds = DEFAULT_BUDGET,
+) -> None:
+    """Write one page with pictures, all methods, the proof, and the code before and after."""
+    from arrayfold.report.page import make_page
+
+    if output != "-" and not output.endswith((".html", ".htm")):
+        raise InputError(f"{output}: a page ends in .html")
+    check_output(output, force=force, source=source.file)
+    limit = started_budget(budget)
+    page = make_page(
+        source.file,
+        source.read(limit),
+        mapping=mapping,
+        params=parameter_values(param),
+        arrays=array or [],
+        method=method,
+        budget=limit,
+        progress=source.talk().step,
+    )
+    write_output(output, page.to_html().encode(), force=force, source=source.file)
+    if not all(item.is_valid for item in page.checked):
+        raise typer.Exit(1)

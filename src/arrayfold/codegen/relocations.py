@@ -1,0 +1,190 @@
+"""Accesses whose cells are not where the text says: which array holds them, at which cell, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from arrayfold.c.source import CSource
+from arrayfold.c.tree import Expression, Variable
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import from_aff, to_pw_aff
+from arrayfold.exact.isl import coalesced, fresh_names, maps_of, parameter_names
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
+from arrayfold.program.model import Program
+
+# Array and cell -> what tells whether two cells are one address: the same key, then formulas that are equal.
+Address = Callable[[str, Sequence[Formula]], tuple[str, tuple[Formula, ...]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """One place of what an access means.
+
+    when   { : } over iterators and parameters; None for all iterations that no alternative before took
+    array  in the model; None for the one that the text names
+    cell   formulas of iterators and parameters
+    """
+
+    when: isl.Set | None
+    array: str | None
+    cell: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    where: isl.Set
+    array: str | None
+    cell: tuple[Formula, ...]
+
+
+@dataclass(eq=False)
+class Relocations:
+    """The places of the accesses of a program, found when they are asked for."""
+
+    program: Program
+    source: CSource
+    mappings: Mapping[str, EmittableMapping]
+    _known: dict[tuple[str, Expression | Variable, bool], list[Alternative] | None] = field(
+        default_factory=dict[tuple[str, Expression | Variable, bool], "list[Alternative] | None"]
+    )
+
+    def of(self, statement: str, node: Expression | Variable, *, is_write: bool) -> list[Alternative] | None:
+        """Where a statement finds what an element or a variable in its text means; None if that stayed."""
+        if self.program.moved is None:
+            return None
+        key = (statement, node, is_write)
+        if key not in self._known:
+            relation = self.source.statements[statement].cells.get(node)
+            self._known[key] = (
+                None
+                if relation is None
+                else find_alternatives(self.program, relation, self._address, is_write=is_write)
+            )
+        return self._known[key]
+
+    def _address(self, array: str, cell: Sequence[Formula]) -> tuple[str, tuple[Formula, ...]]:
+        mapping = self.mappings[array]
+        if not isinstance(mapping, ModularMapping):
+            return array, tuple(cell)
+        values = dict(zip(mapping.dimensions, cell, strict=True))
+        return array, tuple(mapping.row(k).replace_names(values) for k in range(len(mapping.moduli)))
+
+
+def iterator_names(program: Program, count: int) -> list[str]:
+    """Names for iterators in formulas of cells; no parameter is called like that."""
+    return fresh_names("it", count, program.parameters)
+
+
+def find_alternatives(
+    program: Program, relation: isl.Map, address: Address, *, is_write: bool
+) -> list[Alternative] | None:
+    """The places of an access { S[i] -> A[x] } of the text, as few as there can be; None if none moved."""
+    assert program.moved is not None
+    moved = program.moved.writes if is_write else program.moved.reads
+    names = iterator_names(program, relation.dim(isl.dim_type.in_))
+    relation = relation.intersect_params(program.context)
+    left = _over_parameters(relation.domain(), names)
+    everywhere = left
+    pieces: list[_Piece] = []
+    for part in maps_of(moved):
+        old = part.domain().unwrap()
+        if not old.get_space().has_equal_tuples(relation.get_space()):
+            continue
+        here = part.intersect_domain(relation.wrap()).domain_factor_domain()
+        for piece in _pieces(here, names):
+            pieces.append(piece)
+            left = left.subtract(piece.where)
+    if not pieces:
+        return None
+    array = relation.get_tuple_name(isl.dim_type.out)
+    if not left.is_empty() and array not in program.replaced:
+        pieces.append(_Piece(coalesced(left), None, ()))
+    merged = _merged(pieces, address)
+    merged.sort(key=lambda piece: piece.where.n_basic_set())
+    found = [
+        Alternative(coalesced(piece.where.gist(everywhere)), piece.array, piece.cell) for piece in merged[:-1]
+    ]
+    return [*found, Alternative(None, merged[-1].array, merged[-1].cell)]
+
+
+def _over_parameters(instances: isl.Set, names: Sequence[str]) -> isl.Set:
+    """{ S[i] } with the iterators as parameters of these names."""
+    for k, name in enumerate(names):
+        instances = instances.set_dim_name(isl.dim_type.set, k, name)
+    known = len(parameter_names(instances))
+    return instances.move_dims(isl.dim_type.param, known, isl.dim_type.set, 0, len(names)).params()
+
+
+def _pieces(places: isl.Map, names: Sequence[str]) -> list[_Piece]:
+    """{ S[i] -> B[y] } as formulas, piece by piece."""
+    for k, name in enumerate(names):
+        places = places.set_dim_name(isl.dim_type.in_, k, name)
+    known = places.dim(isl.dim_type.param)
+    cells = places.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(names)).range()
+    array = cells.get_tuple_name()
+    found: list[_Piece] = []
+
+    def keep(where: isl.Set, cell: isl.MultiAff) -> None:
+        formulas = tuple(from_aff(cell.get_at(k)) for k in range(cell.dim(isl.dim_type.out)))
+        found.append(_Piece(where.params(), array, formulas))
+
+    if not cells.is_empty():
+        coalesced(isl.PwMultiAff.from_set(cells)).foreach_piece(keep)
+    return found
+
+
+def _merged(pieces: Sequence[_Piece], address: Address) -> list[_Piece]:
+    """The pieces, those joined that one formula can say."""
+    found: list[_Piece] = []
+    for piece in pieces:
+        for k, other in enumerate(found):
+            for formulas, where in ((other, piece.where), (piece, other.where)):
+                if _is_same(piece, other, where, address):
+                    both = coalesced(piece.where.union(other.where))
+                    found[k] = _Piece(both, formulas.array, formulas.cell)
+                    break
+            else:
+                continue
+            break
+        else:
+            found.append(piece)
+    return found
+
+
+def _is_same(one: _Piece, other: _Piece, where: isl.Set, address: Address) -> bool:
+    """Whether both say the same address in these iterations."""
+    if one.array is None or other.array is None:
+        return one.array is other.array
+    first, second = address(one.array, one.cell), address(other.array, other.cell)
+    return first[0] == second[0] and all(
+        _is_equal_on(where, a, b) for a, b in zip(first[1], second[1], strict=True)
+    )
+
+
+def _is_equal_on(where: isl.Set, first: Formula, second: Formula) -> bool:
+    difference = first - second
+    if difference == Formula.constant(0):
+        return True
+    if difference.is_affine:
+        zero = to_pw_aff(difference).eq_set(to_pw_aff(Formula.constant(0)))
+        return bool(where.is_subset(zero))
+    return difference.replace_names(_fixed_values(where)) == Formula.constant(0)
+
+
+def _fixed_values(where: isl.Set) -> dict[str, Formula]:
+    """Names that the equalities of a set { : } fix, with what they are."""
+    found: dict[str, Formula] = {}
+    for name in parameter_names(where):
+        place = where.find_dim_by_name(isl.dim_type.param, name)
+        for equality in where.affine_hull().get_constraints():
+            if not equality.is_equality():
+                continue
+            factor = equality.get_coefficient_val(isl.dim_type.param, place)
+            if factor.is_one() or factor.is_negone():
+                bound = equality.get_bound(isl.dim_type.param, place)
+                found[name] = from_aff(bound).replace_names(found)
+                break
+    return found

@@ -1,1 +1,0 @@
-"""The commands, as functions that the command line calls. Heavy imports happen inside them."""

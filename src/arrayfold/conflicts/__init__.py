@@ -1,0 +1,1 @@
+"""Which cells are live together: liveness, the conflicts that follow, one execution step by step."""

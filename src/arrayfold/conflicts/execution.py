@@ -1,0 +1,113 @@
+"""One execution of a program at fixed sizes, as far as it touches one array."""
+
+from __future__ import annotations
+
+import graphlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold.conflicts.liveness import Liveness
+from arrayfold.exact.isl import fix_parameters, maps_of, points
+from arrayfold.exact.points import check_count
+from arrayfold.order.events import Order
+
+Cell = tuple[int, ...]
+
+_MOST_CELLS = 4000
+_MOST_ACCESSES = 40_000
+_MOST_PAIRS = 400_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """Cells of an array that one instance reads, and cells that it then writes, at one moment."""
+
+    statement: str
+    iteration: Cell
+    reads: tuple[Cell, ...]
+    writes: tuple[Cell, ...]
+
+    @property
+    def instance(self) -> str:
+        """The instance as text, `S[1, 2]`."""
+        return f"{self.statement}[{', '.join(map(str, self.iteration))}]"
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What happens to an array, in the order of one execution.
+
+    events     either reads or writes of one instance each
+    is_real    whether the program can run like this; not if it has instances that never run together
+    """
+
+    events: tuple[Step, ...]
+    live_in: frozenset[Cell]
+    live_out: frozenset[Cell]
+    is_real: bool
+
+    def steps(self) -> list[Step]:
+        """The events, an instance that reads and writes at once being one step."""
+        found: list[Step] = []
+        for event in self.events:
+            last = found[-1] if found else None
+            if last is not None and not last.writes and last.instance == event.instance:
+                found[-1] = Step(
+                    last.statement, last.iteration, last.reads + event.reads, last.writes + event.writes
+                )
+            else:
+                found.append(event)
+        return found
+
+
+def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Execution:
+    """What happens to an array at these sizes; of a parallel program, in one of its executions."""
+    here = fix_parameters(params)
+    program, order = liveness.program, liveness.order
+    accesses = liveness.accesses(program.array(name))
+    check_count(accesses.cells.intersect_params(here), _MOST_CELLS, "cells")
+    found: dict[Cell, tuple[str, Cell, bool, set[Cell]]] = {}
+    for is_write, times in ((False, order.read_times), (True, order.write_times)):
+        for relation in maps_of(program.accesses(writes=is_write, array=name).intersect_params(here)):
+            statement = relation.get_tuple_name(isl.dim_type.in_)
+            depth = relation.dim(isl.dim_type.in_)
+            rank = relation.dim(isl.dim_type.out)
+            for when in maps_of(times.intersect_domain(isl.UnionSet.from_set(relation.domain()))):
+                both = relation.flat_range_product(when.intersect_params(here)).wrap().flatten()
+                check_count(both, _MOST_ACCESSES, "accesses")
+                for point in points(both):
+                    time = point[depth + rank :]
+                    entry = found.setdefault(time, (statement, point[:depth], is_write, set()))
+                    entry[3].add(point[depth : depth + rank])
+    ordered = _in_order(order, accesses.events.intersect_params(here), found)
+    events = tuple(
+        Step(
+            statement,
+            iteration,
+            () if is_write else tuple(sorted(cells)),
+            tuple(sorted(cells)) if is_write else (),
+        )
+        for statement, iteration, is_write, cells in (found[time] for time in ordered)
+    )
+    return Execution(
+        events,
+        frozenset(points(accesses.live_in.intersect_params(here))),
+        frozenset(points(accesses.live_out.intersect_params(here))),
+        order.exclusive is None,
+    )
+
+
+def _in_order(order: Order, events: isl.Set, times: Collection[Cell]) -> list[Cell]:
+    """The times of these events in an order in which they may follow each other."""
+    if order.is_swept:
+        return sorted(times)
+    before = order.before.intersect_domain(events).intersect_range(events).wrap().flatten()
+    check_count(before, _MOST_PAIRS, "pairs of events")
+    graph: dict[Cell, list[Cell]] = {time: [] for time in sorted(times)}
+    for pair in points(before):
+        first, second = pair[: len(pair) // 2], pair[len(pair) // 2 :]
+        if first in graph and second in graph:
+            graph[second].append(first)
+    return [*graphlib.TopologicalSorter(graph).static_order()]

@@ -1,0 +1,1 @@
+"""Exact mathematics: formulas, their signs, lattices, and what isl needs to be told with care."""

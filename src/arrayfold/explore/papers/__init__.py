@@ -1,0 +1,22 @@
+"""The tables of the papers as printed, and what the judge and our own methods make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arrayfold.explore.papers.bbc16 import BBC16_TABLE
+from arrayfold.explore.papers.diy15 import DIY15_TABLE
+from arrayfold.explore.papers.published import PublishedRow, PublishedTable
+from arrayfold.explore.papers.reproduce import ReproducedRow, ReproducedTable, find_example, reproduce
+
+PUBLISHED_TABLES: Sequence[PublishedTable] = (DIY15_TABLE, BBC16_TABLE)
+
+__all__ = [
+    "PUBLISHED_TABLES",
+    "PublishedRow",
+    "PublishedTable",
+    "ReproducedRow",
+    "ReproducedTable",
+    "find_example",
+    "reproduce",
+]

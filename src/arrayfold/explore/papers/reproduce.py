@@ -1,0 +1,168 @@
+"""The judge's verdict on every printed mapping, and the mappings of our own methods beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from pathlib import Path
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.deadline import answer_in_time
+from arrayfold.base.errors import ArrayfoldError, InputError
+from arrayfold.bounds.moments import LowerBound
+from arrayfold.explore.papers.published import PublishedRow, PublishedTable
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.compare import ComparedArray, compare
+from arrayfold.fold.deadline import Progress
+from arrayfold.frontends import read
+from arrayfold.judge.verify import Counterexample, Proof, Verdict, verify
+from arrayfold.mapping.parse import read_mappings
+from arrayfold.methods import Request
+from arrayfold.select.cases import Case, find_cases
+from arrayfold.select.choose import Candidate
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_EXAMPLE_FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[2] / "examples")
+
+
+@dataclass(frozen=True, eq=False)
+class ReproducedRow:
+    """A printed row with our own numbers.
+
+    printed    the verdict on the printed mapping; None if there was nothing to ask the judge about
+    corrected  the verdict on the corrected mapping, where the row has one
+    ours       what each of our methods of the same idea finds; None for a method that is not there
+    auto       what `auto` finds for all sizes together
+    cases      smaller mappings of `auto` for some sizes each
+    reason     why there is no verdict
+    """
+
+    published: PublishedRow
+    printed: Verdict | None = None
+    corrected: Verdict | None = None
+    ours: tuple[tuple[str, Candidate | None], ...] = ()
+    auto: Candidate | None = None
+    lower_bound: LowerBound | None = None
+    cases: tuple[Case, ...] = ()
+    reason: str = ""
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the mapping as printed is wrong."""
+        return isinstance(self.printed, Counterexample)
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the mapping, corrected where need be, is proved."""
+        return isinstance(self.corrected if self.published.corrected else self.printed, Proof)
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether the size that `auto` finds equals the lower bound."""
+        if self.auto is None or self.auto.mapping is None or self.lower_bound is None:
+            return False
+        return self.lower_bound.equals(self.auto.mapping.size, {})
+
+    @property
+    def is_minimal_by_cases(self) -> bool:
+        """Whether the cases cover all sizes, and each has as many cells as the lower bound says."""
+        if self.auto is None or not isinstance(self.auto.verdict, Proof) or not self.cases:
+            return False
+        covered = reduce(isl.Set.union, (case.when for case in self.cases))
+        is_least = all(self.lower_bound and self.lower_bound.equals(case.size, {}) for case in self.cases)
+        return is_least and self.auto.verdict.context.is_subset(covered)
+
+
+@dataclass(frozen=True, eq=False)
+class ReproducedTable:
+    """A printed table with our own numbers."""
+
+    published: PublishedTable
+    rows: tuple[ReproducedRow, ...]
+
+
+def find_example(name: str) -> Path:
+    """The problem file of an example: inside the installed package, or in the source tree."""
+    for folder in _EXAMPLE_FOLDERS:
+        path = folder / f"{name}.toml"
+        if path.is_file():
+            return path
+    looked = " and ".join(str(folder) for folder in _EXAMPLE_FOLDERS)
+    raise InputError(f"{name}.toml is neither in {looked}", hint="Install arrayfold anew.")
+
+
+def reproduce(
+    tables: Sequence[PublishedTable],
+    *,
+    budget: Budget | float | None = None,
+    progress: Progress = lambda _: None,
+) -> list[ReproducedTable]:
+    """The tables with a verdict on every mapping and our numbers beside it.
+
+    Every program is folded once, with an equal share of the time that is left. The judge comes first.
+    """
+    budget = as_budget(budget)
+    rows = [row for table in tables for row in table.rows]
+    names = list(dict.fromkeys(row.example for row in rows))
+    programs: dict[str, _Folded | str] = {}
+    for k, name in enumerate(names):
+        progress(f"{name}, program {k + 1} of {len(names)}")
+        share = budget.part(1 / (len(names) - k))
+        try:
+            mine = [row for row in rows if row.example == name]
+            programs[name] = answer_in_time(partial(_fold_example, name, mine, share), share, name)
+        except ArrayfoldError as error:
+            programs[name] = str(error)
+    return [ReproducedTable(table, tuple(_row(row, programs) for row in table.rows)) for table in tables]
+
+
+@dataclass(frozen=True, eq=False)
+class _Folded:
+    """An example with the verdicts on its mappings, and what every method makes of its array."""
+
+    verdicts: Mapping[str, Verdict]
+    array: ComparedArray
+    cases: tuple[Case, ...]
+
+    def candidate(self, method: str) -> Candidate | None:
+        """What a method finds; None if there is no such method."""
+        return next((found for found in self.array.candidates if found.method == method), None)
+
+
+def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget, _: Progress) -> _Folded:
+    problem = read(find_example(name))
+    (array,) = {row.array for row in rows}
+    conflicts = Analysis.of(problem, budget).conflicts(array, budget)
+    verdicts: dict[str, Verdict] = {}
+    for text in (text for row in rows for text in (row.mapping, row.corrected) if text):
+        (mapping,) = read_mappings(text, problem)
+        with budget.limit(f"the verification of {text}"):
+            verdicts[text] = verify(conflicts, mapping)
+    (compared,) = compare(problem, arrays=[array], budget=budget, only_general=True)
+    return _Folded(verdicts, compared, _cases(compared, budget))
+
+
+def _cases(compared: ComparedArray, budget: Budget) -> tuple[Case, ...]:
+    auto = compared.candidates[-1]
+    if auto.mapping is None:
+        return ()
+    request = Request.of(compared.conflicts, {}, budget)
+    return find_cases(compared.conflicts, request, auto.mapping.size, compared.lower_bound)
+
+
+def _row(row: PublishedRow, programs: Mapping[str, _Folded | str]) -> ReproducedRow:
+    folded = programs[row.example]
+    if isinstance(folded, str):
+        return ReproducedRow(row, reason=folded)
+    return ReproducedRow(
+        row,
+        folded.verdicts[row.mapping],
+        folded.verdicts[row.corrected] if row.corrected else None,
+        tuple((method, folded.candidate(method)) for method in row.methods),
+        folded.candidate("auto"),
+        folded.array.lower_bound,
+        folded.cases,
+    )

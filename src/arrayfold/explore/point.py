@@ -1,0 +1,118 @@
+"""One order of a program, folded: its latency, its parallelism and its storage at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget
+from arrayfold.base.deadline import answer_in_time
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded
+from arrayfold.conflicts.liveness import analyse
+from arrayfold.exact.isl import fix_parameters, maps_of, sets_of
+from arrayfold.explore.orders import Order
+from arrayfold.mapping.modular import EmittableMapping
+from arrayfold.methods import Request
+from arrayfold.passes.reorder import reorder
+from arrayfold.program.model import Program
+from arrayfold.select.choose import choose
+
+
+@dataclass(frozen=True)
+class Point:
+    """What an order costs, or why it is not possible.
+
+    latency      steps, if everything that may run at once does
+    parallelism  instances that run in a step, on average
+    cells        storage of all temporaries
+    mappings     array -> its mapping
+    is_cut       why it is not possible is that there was no time to find out
+    """
+
+    order: Order
+    latency: int
+    parallelism: float
+    cells: int
+    mappings: Mapping[str, str]
+    reason: str = ""
+    is_cut: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """For JSON and for the store of results."""
+        return {
+            "order": self.order.label,
+            "options": self.order.options(),
+            "latency": self.latency,
+            "parallelism": self.parallelism,
+            "cells": self.cells,
+            "mappings": dict(self.mappings),
+            "reason": self.reason,
+        }
+
+
+def evaluate(program: Program, order: Order, params: Mapping[str, int], seconds: float) -> Point:
+    """The program in this order, folded and proved."""
+    budget = Budget(seconds)
+    try:
+        return answer_in_time(lambda _: _evaluate(program, order, params, budget), budget, "the fold")
+    except BudgetExceeded as error:
+        return not_tried(order, str(error))
+
+
+def not_tried(order: Order, reason: str) -> Point:
+    """What is said of an order for which there is no time."""
+    return Point(order, 0, 0.0, 0, {}, reason, is_cut=True)
+
+
+def _evaluate(program: Program, order: Order, params: Mapping[str, int], budget: Budget) -> Point:
+    try:
+        ordered = reorder(
+            program,
+            schedule=order.schedule,
+            fuse=order.fuse,
+            tile=order.tile,
+            parallel=order.parallel,
+            budget=budget,
+        )
+        mappings = _folded(ordered, params, budget)
+        latency, work = _steps(ordered, params)
+    except BudgetExceeded as error:
+        return not_tried(order, str(error))
+    except ArrayfoldError as error:
+        return Point(order, 0, 0.0, 0, {}, str(error).splitlines()[0])
+    cells = sum(mapping.size.at(params) for mapping in mappings.values())
+    return Point(
+        order, latency, work / latency, cells, {name: str(mapping) for name, mapping in mappings.items()}
+    )
+
+
+def _folded(program: Program, params: Mapping[str, int], budget: Budget) -> dict[str, EmittableMapping]:
+    """The smallest proved mapping of each temporary; lower bounds are not asked for."""
+    with budget.limit("the analysis"):
+        liveness = analyse(program)
+    found: dict[str, EmittableMapping] = {}
+    for name in liveness.temporaries:
+        with budget.limit(f"the conflicts of {name}"):
+            conflicts = liveness.conflicts(name, with_moments=False)
+        best = choose("auto", conflicts, Request.of(conflicts, params, budget)).mapping
+        assert best is not None
+        found[name] = best
+    return found
+
+
+def _steps(program: Program, params: Mapping[str, int]) -> tuple[int, int]:
+    """Distinct times without those of parallel loops, and all instances."""
+    assert program.schedule is not None
+    here = program.schedule.intersect_params(fix_parameters(params)).intersect_params(program.context)
+    times: isl.Set | None = None
+    for part in maps_of(here):
+        found = part.range()
+        times = found if times is None else times.union(found)
+    assert times is not None
+    for dimension in sorted(program.parallel, reverse=True):
+        times = times.project_out(isl.dim_type.set, dimension, 1)
+    work = sum(int(str(part.count_val())) for part in sets_of(here.domain()))
+    return int(str(times.count_val())), work

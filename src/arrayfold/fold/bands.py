@@ -1,0 +1,182 @@
+"""Folds with a part of each array for every band: one band folded as if alone, times the bands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.defects import reported
+from arrayfold.base.errors import InputError, NothingProved
+from arrayfold.bounds.moments import find_lower_bound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import extents
+from arrayfold.exact.isl import coalesced, nonzero
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import Favor, best_for_loops, checked_params, fold_one
+from arrayfold.fold.deadline import Progress, all_in_time
+from arrayfold.fold.partitioned import with_parts_of
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.methods import Request
+from arrayfold.passes.bands import plan_bands, with_bands_of
+from arrayfold.passes.tiling import times_of
+from arrayfold.program.model import Problem, Program
+from arrayfold.select.choose import choose
+
+
+@reported
+def fold_in_bands(
+    problem: Problem,
+    loop: str,
+    *,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | float | None = None,
+    progress: Progress = lambda _: None,
+    favor: Favor = "size",
+) -> FoldResult:
+    """Fold with a part of each array for every iteration of the loops of one name.
+
+    Arrays that are named must allow that; of all temporaries, those that do not are folded as they are.
+    """
+    limit = as_budget(budget)
+    values = checked_params(problem, params or {})
+    fold_all = partial(_with_bands, problem, loop, values, arrays, method, limit, favor)
+    return all_in_time(problem, values, arrays, limit, progress, fold_all)
+
+
+def _with_bands(
+    problem: Problem,
+    loop: str,
+    params: Mapping[str, int],
+    arrays: Sequence[str],
+    method: str,
+    budget: Budget,
+    favor: Favor,
+    progress: Progress,
+) -> FoldResult:
+    parted = with_parts_of(
+        problem,
+        lambda program, name, taken: plan_bands(program, loop, name, taken),
+        with_bands_of,
+        what="bands",
+        params=params,
+        arrays=arrays,
+        budget=budget,
+        progress=progress,
+    )
+    program, analysis = parted.program, parted.analysis
+    if not program.buffers:
+        raise InputError(f"no array has a part for each iteration of the loop {loop}: {parted.why}")
+    # Only the instances of a band use its part, so that bands might as well follow one another.
+    inside = analysis.with_parallel(
+        {d: meaning for d, meaning in program.parallel.items() if not _is_over_bands(program, d)}
+    )
+    folded = [
+        _in_bands(
+            inside if name in program.buffers else analysis,
+            name,
+            parted.params,
+            method,
+            parted.budget,
+            progress,
+            favor,
+        )
+        for name in program.origins
+    ]
+    folded += [
+        fold_one(analysis, name, parted.params, method, parted.budget, progress, favor=favor)
+        for name in parted.others
+    ]
+    return parted.result(folded)
+
+
+def _is_over_bands(program: Program, dimension: int) -> bool:
+    """Whether a dimension of the schedule is the band or the same all the time, wherever there are bands."""
+    times = times_of(program)
+    for statement in program.statements:
+        for access in statement.accesses:
+            if access.array not in program.buffers or statement.name not in times:
+                continue
+            mine = times[statement.name].intersect_params(program.context)
+            rest = mine.dim(isl.dim_type.out) - dimension - 1
+            one = mine.project_out(isl.dim_type.out, dimension + 1, rest)
+            one = one.project_out(isl.dim_type.out, 0, dimension)
+            band = access.relation.project_out(isl.dim_type.out, 1, access.relation.dim(isl.dim_type.out) - 1)
+            is_band = one.is_subset(band.reset_tuple_id(isl.dim_type.out))
+            if not is_band and not one.range().is_singleton():
+                return False
+    return True
+
+
+def _in_bands(
+    analysis: Analysis,
+    name: str,
+    params: Mapping[str, int],
+    method: str,
+    budget: Budget,
+    progress: Progress,
+    favor: Favor,
+) -> FoldedArray:
+    """An array whose first coordinate is the band; whatever is in different bands is kept apart."""
+    start = time.perf_counter()
+    progress(f"{name}: conflicts")
+    exact = analysis.conflicts(name, budget)
+    inside = _in_one_band(exact)
+    conflicts = replace(inside, differences=inside.differences.union(_other_bands(inside)))
+    request = Request.of(inside, params, budget)
+    progress(f"{name}: mappings")
+    if method == "auto":
+        best = best_for_loops(analysis.innermost_loops, inside, request, lambda _: False, favor)
+    else:
+        best = choose(method, inside, request)
+    if not isinstance(best.mapping, ModularMapping):
+        raise NothingProved(f"{name}: no rows were found for a band")
+    mapping = _for_each_band(best.mapping, conflicts)
+    proof = verify(conflicts, mapping)
+    if not isinstance(proof, Proof):
+        raise NothingProved(f"{name}: {mapping} is not proved")
+    assert isinstance(analysis.problem, Program)
+    # What is live together when bands follow one another is so in one of the orders that can happen.
+    progress(f"{name}: lower bound")
+    bound = find_lower_bound(exact, budget, params)
+    seconds = time.perf_counter() - start
+    what = f"values of {analysis.problem.origins[name]}"
+    return FoldedArray(name, best.method, mapping, proof, bound, conflicts, seconds, params, (), role=what)
+
+
+def _in_one_band(conflicts: Conflicts) -> Conflicts:
+    """The conflicts between cells of the same band, or a few more: how many bands there are is left out."""
+    same = conflicts.differences.fix_val(isl.dim_type.set, 0, isl.Val(0))
+    simple = coalesced(same.remove_divs()).intersect(nonzero(same.get_space()))
+    return replace(
+        conflicts, differences=simple, some_pairs=None, moments=None, moments_suffice=False, program=None
+    )
+
+
+def _other_bands(conflicts: Conflicts) -> isl.Set:
+    """{ A[d] }: whatever the other coordinates are, cells of different bands."""
+    rank = conflicts.array.rank
+    bands = conflicts.cells.project_out(isl.dim_type.set, 1, rank - 1).reset_tuple_id()
+    apart = isl.Map.from_domain_and_range(bands, bands).deltas()
+    apart = apart.subtract(apart.fix_val(isl.dim_type.set, 0, isl.Val(0)))
+    whole = apart.insert_dims(isl.dim_type.set, 1, rank - 1)
+    return coalesced(whole.set_tuple_name(conflicts.name).intersect_params(conflicts.context))
+
+
+def _for_each_band(mapping: ModularMapping, conflicts: Conflicts) -> ModularMapping:
+    """The mapping of one band with a row in front that tells bands apart."""
+    rank = conflicts.array.rank
+    ((low, length), *_) = extents(conflicts.cells.intersect_params(conflicts.context), conflicts.context)
+    rows = [[Formula.constant(int(k == 0)) for k in range(rank)], *map(list, mapping.matrix)]
+    return ModularMapping.of(
+        conflicts.name, conflicts.array.dimensions, rows, [length, *mapping.moduli], [-low, *mapping.offset]
+    )

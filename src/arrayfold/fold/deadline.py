@@ -1,0 +1,244 @@
+"""Folds that end in time: what was found array by array, and the identity for the rest.
+
+An array that costs too much, or at which something fails, keeps its cells and does not end the fold of the
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from arrayfold.base.budget import Budget
+from arrayfold.base.deadline import in_time
+from arrayfold.base.defects import internal
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, IslFailure
+from arrayfold.bounds.moments import UNKNOWN
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula_isl import extents, to_pw_aff
+from arrayfold.exact.isl import linear_form, nonzero, sets_of
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.program.model import Problem, Program
+
+Progress = Callable[[str], None]
+_SECONDS_TO_KEEP = 0.4
+_OPERATIONS_TO_KEEP = 1_000_000
+
+
+def fold_in_time(
+    problem: Problem,
+    params: Mapping[str, int],
+    arrays: Sequence[str],
+    budget: Budget,
+    progress: Progress,
+    fold_array: Callable[[Analysis, str, Budget, Progress], FoldedArray],
+) -> FoldResult:
+    """The fold of each array, or of those that are named."""
+    outcome = _Outcome(problem, progress)
+
+    def work(send: Callable[[Any], None]) -> None:
+        analysis = Analysis.of(problem, budget)
+        with budget.limit("the analysis"):
+            begun = _Begun(chosen_arrays(analysis, arrays), analysis.kept(), analysis.live_in_arrays())
+        send(begun)
+        for number, name in enumerate(begun.chosen):
+            part = budget.part(share_of_one(len(begun.chosen) - number))
+            send(_fold_or_keep(problem, name, params, partial(fold_array, analysis, name, part, send)))
+
+    try:
+        ending = in_time(work, budget, receive=outcome.receive, known=problem)
+        ending = str(budget.exceeded("the fold", ending)) if ending else ""
+    except BudgetExceeded as error:
+        ending = str(error)
+    begun = outcome.begun or _Begun(likely_arrays(problem, arrays), {}, frozenset())
+    done = {one.name: one for one in (*outcome.arrays, *outcome.kept)}
+    rest = keep_in_time(problem, [name for name in begun.chosen if name not in done], params, ending)
+    done.update((one.name, one) for one in rest)
+    folded = (done[name] for name in begun.chosen)
+    found = tuple(one for one in folded if isinstance(one, FoldedArray))
+    kept = {one.name: one.reason for one in done.values() if isinstance(one, NotFolded)}
+    return FoldResult(problem, found, {**begun.kept, **kept}, params, begun.live_in, cut_short=kept)
+
+
+def all_in_time(
+    problem: Problem,
+    params: Mapping[str, int],
+    arrays: Sequence[str],
+    budget: Budget,
+    progress: Progress,
+    fold_all: Callable[[Progress], FoldResult],
+) -> FoldResult:
+    """A fold of all arrays at once, or all of them as they are.
+
+    Values that have places of their own already take more cells than before, so that they are not kept.
+    """
+    results: list[FoldResult] = []
+
+    def receive(found: FoldResult | str) -> None:
+        if isinstance(found, FoldResult):
+            results.append(found)
+        else:
+            progress(found)
+
+    try:
+        ending = in_time(lambda send: send(fold_all(send)), budget, receive=receive, known=problem)
+        if results:
+            return results[0]
+        failure = budget.exceeded("the fold", ending)
+    except BudgetExceeded as error:
+        failure = error
+    if isinstance(problem, Program) and problem.origins:
+        raise failure
+    return kept_result(problem, params, arrays, str(failure))
+
+
+def kept_result(
+    problem: Problem, params: Mapping[str, int], arrays: Sequence[str], reason: str
+) -> FoldResult:
+    """A fold in which every array is as it was."""
+    kept = keep_in_time(problem, likely_arrays(problem, arrays), params, reason)
+    folded = tuple(one for one in kept if isinstance(one, FoldedArray))
+    others = {one.name: one.reason for one in kept if isinstance(one, NotFolded)}
+    return FoldResult(problem, folded, others, params, cut_short=others)
+
+
+def share_of_one(left: int) -> float:
+    """What of the budget the next of so many arrays may have; what it leaves is for the others.
+
+    >>> share_of_one(1), share_of_one(3)
+    (1.0, 0.5)
+    """
+    return 2 / (left + 1)
+
+
+def keep_in_time(
+    problem: Problem, names: Sequence[str], params: Mapping[str, int], reason: str
+) -> list[FoldedArray | NotFolded]:
+    """Arrays with the cells that they have."""
+    found: dict[str, FoldedArray | NotFolded] = {name: NotFolded(name, reason) for name in names}
+
+    def work(send: Callable[[Any], None]) -> None:
+        for name in names:
+            send(keep(problem, name, params, reason))
+
+    def receive(one: FoldedArray | NotFolded) -> None:
+        found[one.name] = one
+
+    if names:
+        in_time(work, Budget(_SECONDS_TO_KEEP), receive=receive, known=problem)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class NotFolded:
+    """An array that stays as it is, without so much as a proof of that."""
+
+    name: str
+    reason: str
+
+
+def keep(problem: Problem, name: str, params: Mapping[str, int], reason: str) -> FoldedArray | NotFolded:
+    """The array with the cells that it has: valid even if all of them conflict."""
+    with suppress(ArrayfoldError), Budget.of_work(_OPERATIONS_TO_KEEP).limit(f"the cells of {name}"):
+        conflicts = everything_conflicts(problem, name)
+        mapping = ModularMapping.identity(name, conflicts.array.dimensions, conflicts.box)
+        verdict = verify(conflicts, mapping)
+        if isinstance(verdict, Proof):
+            found = (name, "identity", mapping, verdict, UNKNOWN, conflicts, 0.0, params)
+            return FoldedArray(*found, cut_short=reason)
+    return NotFolded(name, reason)
+
+
+def everything_conflicts(problem: Problem, name: str) -> Conflicts:
+    """Conflicts of all cells in the box around an array."""
+    array = problem.array(name)
+    context = problem.context.intersect(array.cells.params())
+    program = problem if isinstance(problem, Program) else None
+    space = array.cells.get_space().align_params(context.get_space())
+    differences = nonzero(space)
+    for k, (_, length) in enumerate(extents(array.cells.intersect_params(context), context)):
+        entry = linear_form(space, [int(j == k) for j in range(array.rank)])
+        most = to_pw_aff(length, space)
+        differences = differences.intersect(entry.lt_set(most)).intersect(entry.neg().lt_set(most))
+    return Conflicts(
+        array, context, array.cells, None, differences, None, program=program, everywhere=problem.context
+    )
+
+
+def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
+    """The arrays to fold: those named, or all that may be."""
+    foldable = analysis.foldable()
+    for name in names:
+        analysis.problem.array(name)
+        if name not in foldable:
+            reason = analysis.kept().get(name, "kept")
+            raise InputError(
+                f"array {name} is kept: {reason}", hint=f"To fold it all the same, say --temporary {name}."
+            )
+    return tuple(dict.fromkeys(names)) or foldable
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What the analysis said: arrays to fold, those kept with the reason, those that are live-in."""
+
+    chosen: tuple[str, ...]
+    kept: Mapping[str, str]
+    live_in: frozenset[str]
+
+
+@dataclass(eq=False)
+class _Outcome:
+    """What has come in so far."""
+
+    problem: Problem
+    progress: Progress
+    begun: _Begun | None = None
+    arrays: list[FoldedArray] = field(default_factory=list[FoldedArray])
+    kept: list[NotFolded] = field(default_factory=list[NotFolded])
+
+    def receive(self, found: object) -> None:
+        match found:
+            case _Begun():
+                self.begun = found
+            case FoldedArray():
+                self.arrays.append(found)
+            case NotFolded():
+                self.kept.append(found)
+            case _:
+                self.progress(str(found))
+
+
+def _fold_or_keep(
+    problem: Problem,
+    name: str,
+    params: Mapping[str, int],
+    fold_array: Callable[[], FoldedArray],
+) -> FoldedArray | NotFolded:
+    """The fold, or the array as it is where that costs too much or fails."""
+    try:
+        return fold_array()
+    except (BudgetExceeded, IslFailure) as error:
+        return keep(problem, name, params, str(error))
+    except ArrayfoldError:
+        raise
+    except Exception as error:
+        return keep(problem, name, params, str(internal(error)))
+
+
+def likely_arrays(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
+    """Arrays that could be folded, as far as that is known without an analysis."""
+    if names or not isinstance(problem, Program):
+        return tuple(dict.fromkeys(names)) or tuple(array.name for array in problem.arrays)
+    if problem.temporaries is not None:
+        return tuple(dict.fromkeys((*problem.temporaries, *problem.extra_temporaries)))
+    needed = {cells.get_tuple_name() for cells in sets_of(problem.live_in.union(problem.live_out))}
+    written = {access.array for one in problem.statements for access in one.accesses if access.is_write}
+    out = needed | problem.kept.keys()
+    return tuple(array.name for array in problem.arrays if array.name in written and array.name not in out)

@@ -1,0 +1,107 @@
+"""Run a fold: the original and the folded program on the same data, and the memory that both take."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from arrayfold.base.errors import InputError
+from arrayfold.c.source import CSource
+from arrayfold.codegen import FoldedRegion, allocated_cells
+from arrayfold.fold.result import FoldResult
+from arrayfold.mapping.modular import TableMapping
+from arrayfold.program.model import Program
+from arrayfold.run.compare import Setting, compare_runs, is_main
+from arrayfold.run.driver import COMFORTABLE_SIZE, default_sizes
+from arrayfold.run.outcome import RunReport
+from arrayfold.run.sizes import sizes_to_compare
+
+
+def run_both(
+    result: FoldResult,
+    folded_code: bytes,
+    *,
+    params: Mapping[str, int] | None = None,
+    sanitize: bool = False,
+    region: FoldedRegion | None = None,
+    seconds: float = Setting.seconds,
+) -> RunReport:
+    """Run the original file and the folded one at one size, and compare.
+
+    folded_code  the file as it was written
+    region       what was written, where arrays may have a few cells more than the result says
+    seconds      how long a program may run
+    """
+    sizes = [default_sizes(_program(result), params or {})]
+    return _compare(result, folded_code, sizes, region, Setting(sanitize, seconds=seconds))
+
+
+def run_at_several_sizes(
+    result: FoldResult,
+    folded_code: bytes,
+    *,
+    params: Mapping[str, int] | None = None,
+    sanitize: bool = False,
+    region: FoldedRegion | None = None,
+    seconds: float = Setting.seconds,
+) -> RunReport:
+    """The same at the size asked for, at the smallest one of the context, and at some in between.
+
+    A mapping that holds at one size only is compared there.
+    """
+    program = _program(result)
+    sizes = [default_sizes(program, params or {})]
+    if not any(isinstance(array.mapping, TableMapping) for array in result.arrays):
+        sizes = sizes_to_compare(program.context, params or {}, COMFORTABLE_SIZE)
+    return _compare(result, folded_code, sizes, region, Setting(sanitize, seconds=seconds))
+
+
+def _program(result: FoldResult) -> Program:
+    program = result.problem
+    if not isinstance(program, Program) or program.source is None:
+        raise InputError("only C files can be compiled and run")
+    return program
+
+
+def _compare(
+    result: FoldResult,
+    folded_code: bytes,
+    sizes: Sequence[Mapping[str, int]],
+    region: FoldedRegion | None,
+    setting: Setting,
+) -> RunReport:
+    program = _program(result)
+    source = program.source
+    assert source is not None
+    compared = compare_runs(program, folded_code, sizes, setting)
+    before, after = _bytes(result, source, sizes[0], region)
+    report = RunReport(program.name, compared[0], tuple(compared[1:]), before, after, setting.sanitize)
+    return replace(report, is_as_it_is=is_main(source))
+
+
+def _bytes(
+    result: FoldResult, source: CSource, sizes: Mapping[str, int], region: FoldedRegion | None
+) -> tuple[int, int]:
+    """Bytes of the arrays before and after."""
+    program = result.problem
+    assert isinstance(program, Program)
+    width = {array.name: max(1, source.variables[array.name].element.bits // 8) for array in result}
+    before = sum(
+        max(1, source.replaced[old].element.bits // 8) * max(0, size.at(sizes))
+        for old, size in program.replaced.items()
+    )
+    for array in result:
+        if array.name not in program.origins:
+            before += width[array.name] * max(0, array.original_size.at(sizes))
+    written = {} if region is None else allocated_cells(region, sizes)
+    kept = () if region is None else region.unfolded
+    blocks = () if result.footprint is None else result.footprint.blocks
+    placed = set(itertools.chain.from_iterable(block.offsets for block in blocks))
+    # A block has a cell also where its arrays have none; see `Storage`.
+    after = sum(width[next(iter(block.offsets))] * max(1, block.size.at(sizes)) for block in blocks)
+    for array in result:
+        if array.name not in placed:
+            size = array.original_size if array.name in kept else array.size
+            after += width[array.name] * written.get(array.name, max(0, size.at(sizes)))
+    return before, after

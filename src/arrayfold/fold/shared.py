@@ -1,0 +1,419 @@
+"""Folds of several arrays into one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.defects import reported
+from arrayfold.base.errors import ArrayfoldError, InputError, MethodNotApplicable
+from arrayfold.bounds.moments import LowerBound, find_lower_bound
+from arrayfold.codegen.regenerate import check_new_loops
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import fresh_name, large_parameters
+from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import checked_params, fold_one
+from arrayfold.fold.deadline import Progress, all_in_time, chosen_arrays
+from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.frontends.kernel import Kernel, as_problem
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.passes.merge import Embedding, merge
+from arrayfold.program.model import Problem, Program
+from arrayfold.sharing.footprint import Block, Footprint, farthest, largest
+from arrayfold.sharing.interference import Interference, find_interference
+from arrayfold.sharing.placement import Placement, buffers_for, heaviest_clique, offsets_for
+
+Share: TypeAlias = Literal["none", "arrays", "offsets", "cells", "auto"]
+SHARES: tuple[Share, ...] = get_args(Share)
+
+_MOST_NUMBERS = 4
+_SHARE_FOR_BOUND = 0.3
+_SHARE_FOR_CELLS = 0.7
+_SHARE_FOR_PLACES = 0.3
+_Places: TypeAlias = Callable[[Interference, Sequence[int], Budget], Placement]
+
+
+@reported
+def fold_shared(
+    problem: Problem | Kernel,
+    share: Share = "auto",
+    *,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | float | None = None,
+    progress: Progress = lambda _: None,
+) -> FoldResult:
+    """Fold the temporaries of a program into as little memory in all as can be.
+
+    share  "arrays": arrays that are never in use together have one buffer
+           "offsets": they lie in one block, where they find room
+           "cells": cells of different arrays share addresses, by rows M x + o with an offset for each
+           "auto": the smallest of these; "none": every array for itself
+    """
+    problem = as_problem(problem)
+    if not isinstance(problem, Program):
+        raise InputError("sharing needs a program, but the file gives conflicts")
+    if share not in SHARES:
+        raise InputError(f"there is no way to share {share!r}; it is one of {', '.join(SHARES)}")
+    values = checked_params(problem, params or {})
+    limit = as_budget(budget)
+    program = problem
+
+    def fold_all(say: Progress) -> FoldResult:
+        analysis = Analysis.of(program, limit)
+        chosen = chosen_arrays(analysis, arrays)
+        return _Folding(program, analysis, chosen, values, method, limit, say).smallest(share)
+
+    return all_in_time(program, values, arrays, limit, progress, fold_all)
+
+
+@dataclass(frozen=True, eq=False)
+class _Folding:
+    program: Program
+    analysis: Analysis
+    arrays: tuple[str, ...]
+    params: Mapping[str, int]
+    method: str
+    budget: Budget
+    progress: Progress
+
+    def smallest(self, share: Share) -> FoldResult:
+        """The result with the fewest cells; of several, the simplest."""
+        # Every array for itself must still be possible afterwards.
+        some = replace(self, budget=self.budget.part(_SHARE_FOR_CELLS))
+        why_apart = self._why_loops_stay() if share == "auto" else None
+        is_merged = share in ("cells", "auto") and why_apart is None
+        merged = list(some._with_merged_cells()) if is_merged else []
+        if share == "cells" and any(map(_is_tight, merged)):
+            return min(merged, key=self._rank)
+        apart = self._apart()
+        found = [apart]
+        if share in ("arrays", "auto"):
+            found.append(self._in_blocks(apart, buffers_for))
+        if share in ("offsets", "auto"):
+            found.append(self._in_blocks(apart, offsets_for))
+        return self._with_remarks(min([*found, *merged], key=self._rank), why_apart)
+
+    def _with_remarks(self, result: FoldResult, why_apart: str | None) -> FoldResult:
+        """The result, which says what kept the search from fewer cells."""
+        footprint = result.footprint
+        if footprint is None or footprint.is_least:
+            return result
+        words = [f"cells of different arrays do not share addresses: {why_apart}"] if why_apart else []
+        words += filter(None, [self.budget.cut_words()])
+        return replace(result, footprint=replace(footprint, remarks=(*footprint.remarks, *words)))
+
+    def _why_loops_stay(self) -> str | None:
+        """Why loops cannot be written anew, as cells in one memory need it; None if they can."""
+        source = self.program.source
+        if source is None:
+            return None
+        try:
+            with self.budget.limit("the question whether loops can be written anew"):
+                check_new_loops(self.program, source)
+        except ArrayfoldError as error:
+            return error.message if isinstance(error, InputError) else str(error)
+        return None
+
+    def _rank(self, result: FoldResult) -> tuple[object, ...]:
+        assert result.footprint is not None
+        size = result.footprint.after
+        return size.evaluate(self._sizes), size.evaluate(large_parameters(self.program.context))
+
+    @property
+    def _where(self) -> str:
+        """The sizes at which places are compared, in words."""
+        if self.program.parameters and not set(self.program.parameters) <= self.params.keys():
+            return " at large sizes"
+        return f" at {', '.join(f'{k} = {v}' for k, v in self.params.items())}" if self.params else ""
+
+    @property
+    def _sizes(self) -> dict[str, int]:
+        """Values of all parameters: those given, and large ones."""
+        return {**large_parameters(self.program.context), **self.params}
+
+    def _groups(self) -> list[list[str]]:
+        """Arrays that may share: elements of one type, and values from the program itself."""
+        source = self.program.source
+        live_in = self.analysis.live_in_arrays()
+        groups: dict[str, list[str]] = {}
+        for name in self._with_cells():
+            kind = "" if source is None else source.variables[name].element.canonical.replace("const ", "")
+            groups.setdefault(f"{name} live-in" if name in live_in else kind, []).append(name)
+        return list(groups.values())
+
+    def _with_cells(self) -> list[str]:
+        """The arrays of which there are cells at some sizes."""
+        program = self.program
+        return [
+            name
+            for name in self.arrays
+            if not program.array(name).cells.intersect_params(program.context).is_empty()
+        ]
+
+    def _in_conditions(self) -> set[str]:
+        """Arrays that conditions on data look at, which are evaluated again wherever they guard something."""
+        source = self.program.source
+        if source is None:
+            return set()
+        evaluated = {guard.evaluated for one in source.statements.values() for guard in one.guards}
+        return {
+            access.array
+            for statement in self.program.statements
+            if statement.name in evaluated
+            for access in statement.accesses
+        }
+
+    # ------------------------------------------------ every array for itself
+
+    def _apart(self) -> FoldResult:
+        folded = tuple(
+            replace(one, role=f"values of {self.program.origins[one.name]}")
+            if one.name in self.program.origins
+            else one
+            for one in (self._folded(self.analysis, name) for name in self.arrays)
+        )
+        before = sum((one.original_size for one in folded), start=Formula.constant(0))
+        before = _before(self.program, folded, before)
+        after = sum((one.size for one in folded), start=Formula.constant(0))
+        bound = folded[0].lower_bound if len(folded) == 1 else self._bound()
+        footprint = self._footprint(before, after, bound)
+        footprint = replace(footprint, why_larger=self._why_larger(before, after, bound))
+        return self._result(self.program, folded, footprint, folded)
+
+    def _why_larger(self, before: Formula, after: Formula, bound: LowerBound | None) -> str:
+        """Why arrays of statements have more cells than the arrays before, where they do."""
+        sizes = farthest(after, self.program.running_sizes()) | dict(self.params)
+        if not self.program.origins or after.evaluate(sizes) <= before.evaluate(sizes):
+            return ""
+        least = bound.formula if bound is not None and bound.is_shown_at(sizes) else None
+        if least is not None and least.evaluate(sizes) > before.evaluate(sizes):
+            return "in this order more values are live together than there were cells"
+        return "each statement has its own array; with --share cells they share one"
+
+    def _folded(self, analysis: Analysis, name: str) -> FoldedArray:
+        return fold_one(analysis, name, self.params, self.method, self.budget, self.progress)
+
+    def _result(
+        self,
+        program: Program,
+        folded: tuple[FoldedArray, ...],
+        footprint: Footprint,
+        counted: Sequence[FoldedArray],
+    ) -> FoldResult:
+        """counted  the arrays of which there are cells before and after"""
+        if set(self.program.parameters) <= self.params.keys():
+            here = [one.size_here or 0 for one in counted]
+            was = sum(one.original_size_at(self.params) for one in counted)
+            if program.origins:
+                was = footprint.before.at(self.params)
+            footprint = replace(footprint, before_here=was, after_here=sum(here), params=self.params)
+        return FoldResult(
+            program,
+            folded,
+            self.analysis.kept(),
+            self.params,
+            self.analysis.live_in_arrays(),
+            replace(footprint, params=self.params),
+        )
+
+    def _footprint(self, before: Formula, after: Formula, bound: LowerBound | None) -> Footprint:
+        return Footprint(before, after, bound, context=self.program.context)
+
+    def _bound(self) -> LowerBound | None:
+        """Cells of all arrays that are live at one moment."""
+        arrays = self._with_cells()
+        if not arrays:
+            return None
+        self.progress("all arrays: lower bound")
+        with suppress(ArrayfoldError, isl.Error):
+            budget = self.budget.part(_SHARE_FOR_BOUND)
+            program, embedding = merge(self.program, arrays)
+            conflicts = Analysis.of(program, budget).conflicts(embedding.name, budget)
+            return find_lower_bound(conflicts, budget, self.params)
+        return None
+
+    # ------------------------------------------------ cells of several arrays
+
+    def _with_merged_cells(self) -> Iterator[FoldResult]:
+        conditions = self._in_conditions()
+        groups = [[name for name in group if name not in conditions] for group in self._groups()]
+        groups = [group for group in groups if len(group) > 1]
+        if not groups:
+            return
+        most = 0
+        for one_number in (True, False):
+            if not one_number and not 2 < most <= _MOST_NUMBERS:
+                return
+            with suppress(ArrayfoldError):
+                result, most = self._merged(groups, one_number=one_number)
+                yield result
+                if _is_tight(result):
+                    return
+
+    def _merged(self, groups: Sequence[Sequence[str]], *, one_number: bool) -> tuple[FoldResult, int]:
+        """Each group in one memory, and the largest number of arrays at equal coordinates."""
+        program = self.program
+        embeddings: dict[str, Embedding] = {}
+        most = 0
+        for group in groups:
+            self.progress(f"{', '.join(group)}: one memory")
+            with self.budget.limit("one memory for several arrays"):
+                program, embedding = merge(program, group, one_number=one_number)
+            embeddings[embedding.name] = embedding
+            most = max(most, embedding.numbers)
+        analysis = Analysis.of(program, self.budget)
+        alone = [name for name in self.arrays if all(name not in group for group in groups)]
+        folded = [self._folded(analysis, name) for name in alone]
+        for name, embedding in embeddings.items():
+            one = _simplified(self._folded(analysis, name))
+            mapping = one.mapping
+            assert isinstance(mapping, ModularMapping)
+            members = tuple(embedding.of_member(mapping, self.program.array(old)) for old in embedding.places)
+            origins = {self.program.origins.get(old, old) for old in embedding.places}
+            gone = [program.replaced[old] for old in sorted(origins) if old in program.replaced]
+            was = sum(gone, start=Formula.constant(0))
+            folded.append(replace(one, replaced_cells=was, members=members))
+        before = _before(program, folded, Formula.constant(0))
+        after = sum((one.size for one in folded), start=Formula.constant(0))
+        is_one = not alone and len(embeddings) == 1
+        bound = folded[0].lower_bound if is_one else self._bound()
+        return self._result(program, tuple(folded), self._footprint(before, after, bound), folded), most
+
+    # ------------------------------------------------ whole arrays
+
+    def _in_blocks(self, apart: FoldResult, places: _Places) -> FoldResult:
+        assert apart.footprint is not None
+        blocks: list[Block] = []
+        remarks: list[str] = []
+        taken = [array.name for array in self.program.arrays]
+        for arrays in self._groups():
+            # A single cell becomes a variable, which costs no memory at all.
+            group = [
+                name for name in arrays if not apart[name].size.is_constant or apart[name].size.at({}) > 1
+            ]
+            if len(group) < 2:
+                continue
+            self.progress(f"{', '.join(group)}: places")
+            with self.budget.limit("the times in which arrays are in use"):
+                interference = find_interference(self.program, group)
+            boxes = [_Box.of(apart[name], self._sizes) for name in group]
+            placement = places(
+                interference, [box.cells for box in boxes], self.budget.part(_SHARE_FOR_PLACES)
+            )
+            name = fresh_name("memory", [*taken, *(block.name for block in blocks)])
+            if places is buffers_for:
+                blocks += _buffers(boxes, placement, name)
+            else:
+                blocks.append(_block(interference, boxes, placement, name))
+            remarks += _remarks(interference, boxes, placement, self._where)
+        shared = {array for block in blocks for array in block.offsets}
+        rest = (one.size for one in apart.arrays if one.name not in shared)
+        after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
+        here = None
+        if apart.footprint.after_here is not None:
+            alone = (one.size_here or 0 for one in apart.arrays if one.name not in shared)
+            here = sum(block.size.at(self.params) for block in blocks) + sum(alone)
+        footprint = replace(
+            apart.footprint,
+            after=after,
+            after_here=here,
+            blocks=tuple(blocks),
+            remarks=tuple(dict.fromkeys(remarks)),
+            why_larger="",
+        )
+        return replace(apart, footprint=footprint)
+
+
+def _is_tight(result: FoldResult) -> bool:
+    """Whether there are as many cells as are live at one moment, maybe but for a few sizes."""
+    footprint = result.footprint
+    assert footprint is not None
+    return footprint.gap is not None and bool(footprint.gap.words)
+
+
+def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula) -> Formula:
+    """Cells of the arrays of the text: those that are gone, and those that are folded as they are."""
+    if not program.origins:
+        return otherwise
+    still = (one.original_size for one in folded if one.name not in program.origins)
+    return sum(program.replaced.values(), start=sum(still, start=Formula.constant(0)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """An array to be placed.
+
+    size   for all of the context, nowhere negative
+    cells  at the sizes at which places are compared
+    where  { : }  all of the context
+    """
+
+    array: str
+    size: Formula
+    cells: int
+    where: isl.Set
+
+    @staticmethod
+    def of(folded: FoldedArray, sizes: Mapping[str, int]) -> _Box:
+        context = folded.conflicts.whole_context
+        return _Box(folded.name, folded.size, max(1, folded.size.at(sizes)), context)
+
+
+def _simplified(folded: FoldedArray) -> FoldedArray:
+    """The same addresses with simpler coefficients, if the judge sees that they are right, too."""
+    mapping = folded.mapping
+    if not isinstance(mapping, ModularMapping):
+        raise MethodNotApplicable(f"{folded.method} has no rows that several arrays could have in common")
+    simpler = mapping.reduced()
+    if simpler == mapping:
+        return folded
+    verdict = verify(folded.conflicts, simpler)
+    return replace(folded, mapping=simpler, proof=verdict) if isinstance(verdict, Proof) else folded
+
+
+def _buffers(boxes: Sequence[_Box], placement: Placement, name: str) -> Iterator[Block]:
+    """A block for each buffer that holds more than one array."""
+    shared = [[boxes[k] for k in sorted(members)] for members in placement.buffers if len(members) > 1]
+    for number, members in enumerate(shared):
+        size = largest((box.size, box.where) for box in members)
+        yield Block(f"{name}{number or ''}", size, {box.array: Formula.constant(0) for box in members})
+
+
+def _block(interference: Interference, boxes: Sequence[_Box], placement: Placement, name: str) -> Block:
+    """Offsets as formulas: every array lies above those that it interferes with and that lie below it.
+
+    Which these are was found at some sizes; that none overlap then holds at all sizes.
+    """
+    ends = [at + box.cells for at, box in zip(placement.offsets, boxes, strict=True)]
+    offsets: dict[int, Formula] = {}
+    for k in sorted(range(len(boxes)), key=lambda k: (placement.offsets[k], ends[k])):
+        below = [j for j in offsets if interference.are_apart(j, k)]
+        offsets[k] = largest(
+            (offsets[j] + boxes[j].size, boxes[j].where.intersect(boxes[k].where)) for j in below
+        )
+    size = largest((offsets[k] + box.size, box.where) for k, box in enumerate(boxes))
+    return Block(name, size, {box.array: offsets[k] for k, box in enumerate(boxes)})
+
+
+def _remarks(
+    interference: Interference, boxes: Sequence[_Box], placement: Placement, where: str
+) -> Iterator[str]:
+    if placement.is_least:
+        what = (
+            "no other buffers for whole arrays have"
+            if placement.buffers
+            else "no placement of whole arrays has"
+        )
+        yield f"{what} fewer cells{where}"
+        return
+    least = heaviest_clique(interference, [box.cells for box in boxes])
+    if least:
+        yield f"the search for places stopped at {placement.total / least:.2f} times what is in use together"

@@ -1,0 +1,1 @@
+"""C files: a region of loops -> Program."""

@@ -1,0 +1,426 @@
+"""C expressions as affine functions of iterators and parameters, conditions as sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+import islpy as isl
+
+from arrayfold.base.errors import InputError, NotAffine
+from arrayfold.c.source import CText
+from arrayfold.c.tree import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expression,
+    Member,
+    Number,
+    Opaque,
+    OtherLiteral,
+    Parentheses,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    bare,
+    walk,
+)
+from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.pieces import in_one_piece
+from arrayfold.frontends.c.assumptions import Need
+from arrayfold.frontends.c.integers import (
+    Wrap,
+    as_truth,
+    beyond_ordinary,
+    holds_all_of,
+    is_huge_only,
+    leaving,
+    ordinary_sizes,
+    type_ranges,
+    wrapped,
+)
+
+_COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
+_DEEPEST_CALL = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """What surrounds a piece of C: the loops, known values, and when it is reached.
+
+    may, must  { [i] }  iterations that may, or surely do, reach it
+    values     variables that are known to be affine: { [i] -> [v] } of the loops around their definition
+    """
+
+    iterators: tuple[Variable, ...]
+    may: isl.Set
+    must: isl.Set
+    values: Mapping[Variable, isl.PwAff] = field(default_factory=dict[Variable, isl.PwAff])
+
+    def narrowed(self, may: isl.Set, must: isl.Set) -> Scope:
+        """The same place, reached less often."""
+        return replace(self, may=self.may.intersect(may), must=self.must.intersect(must))
+
+    @property
+    def space(self) -> isl.Space:
+        """The space of the iterations, without parameters."""
+        return isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(self.iterators))
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """When a condition holds: surely in `must`, possibly in `may`; equal for affine ones.
+
+    must, may  { [i] }
+    """
+
+    must: isl.Set
+    may: isl.Set
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the condition depends on nothing but iterators and parameters."""
+        return bool(self.must.is_equal(self.may))
+
+    def negated(self) -> Truth:
+        """When it fails."""
+        return Truth(self.may.complement(), self.must.complement())
+
+
+class AffineReader:
+    """Reads expressions of a region as C means them; collects the parameters.
+
+    known  { : }  what is known of the parameters beside their types
+    wraps  the values so far that wrap around
+    needs  what must not happen, because no model can be made of it
+    """
+
+    def __init__(
+        self,
+        text: CText,
+        names: Mapping[Variable, str],
+        written: frozenset[Variable],
+        iterators: frozenset[Variable],
+        known: isl.Set | None = None,
+    ) -> None:
+        self.text = text
+        self.names = names
+        self.written = written
+        self.iterators = iterators
+        self.parameters: dict[str, Variable] = {}
+        self.known = known if known is not None else isl.Set("{ : }")
+        self.wraps: list[Wrap] = []
+        self.needs: list[Need] = []
+        self._left_out: list[isl.Set] | None = None
+        self._ranges: dict[tuple[tuple[str, ...], tuple[Variable, ...]], isl.Set] = {}
+
+    # ------------------------------------------------ values
+
+    def value(self, expression: Expression, scope: Scope, depth: int = 0) -> isl.PwAff:
+        """{ [i] -> [v] }: the value of an expression; NotAffine with its place if it is not affine."""
+        result = self._value(expression, scope, depth)
+        match expression:
+            case Cast(type=kind, operand=operand):
+                if kind.is_boolean and not operand.type.is_boolean:
+                    return as_truth(result)
+                if kind.is_integer and not holds_all_of(kind, operand.type):
+                    return self._fitted(expression, result, scope)
+            case Unary(type=kind) | Binary(type=kind) if kind.kind == "unsigned":
+                return self._fitted(expression, result, scope)
+            case _:
+                pass
+        return result
+
+    def value_with_wraps(self, expression: Expression, scope: Scope) -> tuple[isl.PwAff, list[Wrap]]:
+        """The value of an expression, and what wraps around on the way to it."""
+        count = len(self.wraps)
+        value = self.value(expression, scope)
+        return value, self.wraps[count:]
+
+    def attempt(self, expression: Expression, scope: Scope) -> isl.PwAff:
+        """The same as `value`, but it leaves nothing behind if the value is not affine."""
+        parameters, count = dict(self.parameters), len(self.wraps)
+        try:
+            return self.value(expression, scope)
+        except NotAffine:
+            self.parameters = parameters
+            del self.wraps[count:]
+            raise
+
+    def subscript(self, expression: Expression, scope: Scope) -> isl.PwAff:
+        """The value of a subscript; where it wraps around to what no array has, that must not happen."""
+        value, wraps = self.value_with_wraps(expression, scope)
+        for wrap in wraps:
+            is_huge = is_huge_only(wrap.where.params(), self.parameters)
+            if not is_huge:
+                # What wraps around twice may be an ordinary subscript again.
+                strange = beyond_ordinary(value).union(value.lt_set(_constant(scope, 0)))
+                wrap = replace(wrap, where=wrap.where.intersect(strange))
+            if is_huge or not wrap.where.intersect_params(ordinary_sizes(self.parameters)).is_empty():
+                need = Need.of_wrap(self.text, wrap, scope.may.params())
+                self.needs.append(replace(need, may_assume=is_huge or not wrap.is_cut))
+        return value
+
+    def extent(self, expression: Expression, scope: Scope) -> isl.PwAff:
+        """The extent of an array, which must not wrap around."""
+        value, wraps = self.value_with_wraps(expression, scope)
+        self.needs += [Need.of_wrap(self.text, wrap, scope.may.params()) for wrap in wraps]
+        return value
+
+    def within_types(self, scope: Scope) -> isl.Set:
+        """{ [i] }: iterations and parameter values that their types and what is known allow."""
+        key = tuple(self.parameters), scope.iterators
+        if key not in self._ranges:
+            self._ranges[key] = type_ranges(self.parameters, scope.iterators)
+        return self._ranges[key].intersect_params(self.known)
+
+    def _fitted(self, expression: Expression, value: isl.PwAff, scope: Scope) -> isl.PwAff:
+        """A value as the type of an expression keeps it."""
+        below, above = leaving(value, expression.type)
+        possible = self.within_types(scope).intersect(scope.may)
+        is_low, is_high = (not part.intersect(possible).is_empty() for part in (below, above))
+        if not (is_low or is_high):
+            return value
+        # Sizes that their types exclude go on as if nothing wrapped: then large ones are no special case.
+        if value.involves_dims(isl.dim_type.param, 0, value.dim(isl.dim_type.param)):
+            above = above.intersect_params(self.within_types(replace(scope, iterators=())).params())
+        parts = ([below] if is_low else []) + ([above] if is_high else [])
+        where = reduce(isl.Set.union, parts)
+        reached = where.intersect(possible)
+        if self._left_out is not None:
+            self._left_out.append(reached)
+            return value
+        span = expression.span
+        text = " ".join(self.text.text[span.start : span.end].split()) if span.is_text else "a value"
+        is_cut = isinstance(expression, Cast) and expression.type.bits < expression.operand.type.bits
+        is_unsigned = expression.type.kind == "unsigned"
+        self.wraps.append(
+            Wrap(
+                span.start,
+                text,
+                expression.type,
+                reached,
+                where.project_out(isl.dim_type.set, 0, len(scope.iterators)).params(),
+                is_cut,
+                is_low and is_unsigned and not is_cut,
+            )
+        )
+        return wrapped(value, expression.type, where, reached)
+
+    def constant(self, expression: Expression) -> int | None:
+        """The value of an expression without variables; None if it has some."""
+        everything = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        if any(isinstance(node, Reference) for node in walk(expression)):
+            return None
+        value = self.value(expression, Scope((), everything, everything))
+        return int(str(value.max_val()))
+
+    def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
+        match expression:
+            case Number(value=value):
+                return _constant(scope, value)
+            case Reference(variable=variable):
+                return self._variable(expression, variable, scope)
+            case Parentheses(inner=inner):
+                return self.value(inner, scope, depth)
+            case Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
+                return self.value(operand, scope, depth)
+            case Unary(operator="-" | "+" | "~", operand=operand):
+                inner = self.value(operand, scope, depth)
+                if expression.operator == "~":
+                    return inner.neg().add_constant_val(isl.Val(-1))
+                return inner.neg() if expression.operator == "-" else inner
+            case Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
+                left = self.value(expression.left, scope, depth)
+                right = self.value(expression.right, scope, depth)
+                return self._arithmetic(expression, left, right)
+            case Conditional():
+                truth = self.truth(expression.condition, scope)
+                if truth.is_exact:
+                    then = self.value(expression.then, scope.narrowed(truth.must, truth.must), depth)
+                    fails = truth.negated()
+                    otherwise = self.value(expression.otherwise, scope.narrowed(fails.may, fails.may), depth)
+                    return then.intersect_domain(truth.must).union_add(otherwise.intersect_domain(fails.must))
+            case Call(function=function, arguments=arguments) if function.returned and depth < _DEEPEST_CALL:
+                if len(arguments) == len(function.parameters):
+                    bound = {
+                        parameter: self._argument(argument, parameter, scope, depth)
+                        for parameter, argument in zip(function.parameters, arguments, strict=True)
+                    }
+                    inside = replace(scope, values={**scope.values, **bound})
+                    for local in function.locals:
+                        assert local.initial is not None
+                        value = self.value(local.initial, inside, depth + 1)
+                        inside = replace(inside, values={**inside.values, local: value})
+                    return self.value(function.returned, inside, depth + 1)
+            case _:
+                pass
+        raise self._not_affine(expression)
+
+    def _argument(self, argument: Expression, parameter: Variable, scope: Scope, depth: int) -> isl.PwAff:
+        """What a function finds in a parameter: the argument, converted to its type."""
+        kind = parameter.type
+        if not kind.is_integer or not argument.type.is_integer:
+            raise self._not_affine(argument)
+        if (kind.kind, kind.bits) == (argument.type.kind, argument.type.bits):
+            return self.value(argument, scope, depth)
+        return self.value(Cast(argument.span, kind, argument, is_implied=True), scope, depth)
+
+    def _variable(self, expression: Expression, variable: Variable, scope: Scope) -> isl.PwAff:
+        if variable in scope.iterators:
+            return isl.PwAff.from_aff(
+                isl.Aff.var_on_domain(
+                    isl.LocalSpace.from_space(scope.space),
+                    isl.dim_type.set,
+                    len(scope.iterators) - 1 - scope.iterators[::-1].index(variable),
+                )
+            )
+        if variable in scope.values:
+            known = scope.values[variable]
+            missing = len(scope.iterators) - known.dim(isl.dim_type.in_)
+            return known.add_dims(isl.dim_type.in_, missing)
+        changes = variable in self.written or variable in self.iterators
+        if not variable.type.is_integer or changes or variable.is_volatile or variable not in self.names:
+            raise self._not_affine(expression)
+        name = self.names[variable]
+        self.parameters.setdefault(name, variable)
+        (*dims,) = fresh_names("i", len(scope.iterators), [name])
+        return isl.PwAff(f"[{name}] -> {{ [{', '.join(dims)}] -> [{name}] }}")
+
+    def _arithmetic(self, expression: Binary, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
+        match expression.operator:
+            case "+":
+                return left.add(right)
+            case "-":
+                return left.sub(right)
+            case "*" if left.is_cst() or right.is_cst():
+                return left.mul(right)
+            case "/" | "%" | "<<" | ">>" if right.is_cst():
+                divided = [
+                    (self._by_constant(expression, left, aff.get_constant_val().to_python()), where)
+                    for where, aff in right.get_pieces()
+                ]
+                pieces = [piece.intersect_domain(where) for piece, where in divided]
+                return reduce(isl.PwAff.union_add, pieces)
+            case _:
+                raise self._not_affine(expression)
+
+    def _by_constant(self, expression: Binary, left: isl.PwAff, number: int) -> isl.PwAff:
+        """C division truncates towards zero, and the remainder has the sign of the dividend."""
+        zeros = isl.Set.universe(left.domain().get_space())
+        constant = isl.PwAff.from_aff(_constant_aff(zeros, abs(number)))
+        if expression.operator in ("<<", ">>") and 0 <= number < 31:
+            factor = isl.PwAff.from_aff(_constant_aff(zeros, 1 << number))
+            return left.mul(factor) if expression.operator == "<<" else left.div(factor).floor()
+        if expression.operator in ("/", "%") and number != 0:
+            if expression.operator == "%":
+                return left.tdiv_r(constant)
+            quotient = left.tdiv_q(constant)
+            return quotient if number > 0 else quotient.neg()
+        raise self._not_affine(expression)
+
+    # ------------------------------------------------ conditions
+
+    def truth(self, condition: Expression, scope: Scope) -> Truth:
+        """When a condition holds; conditions on data may hold anywhere."""
+        match condition:
+            case Parentheses(inner=inner):
+                return self.truth(inner, scope)
+            case Cast(operand=operand, type=kind) if kind.is_integer and _is_zero_or_one(operand):
+                return self.truth(operand, scope)
+            case Unary(operator="!", operand=operand):
+                return self.truth(operand, scope).negated()
+            case Binary(operator="&&", left=left, right=right):
+                first = self.truth(left, scope)
+                second = self.truth(right, scope.narrowed(first.may, first.must))
+                return Truth(first.must.intersect(second.must), first.may.intersect(second.may))
+            case Binary(operator="||", left=left, right=right):
+                first = self.truth(left, scope)
+                fails = first.negated()
+                second = self.truth(right, scope.narrowed(fails.may, fails.must))
+                return Truth(first.must.union(second.must), first.may.union(second.may))
+            case _:
+                pass
+        everywhere = isl.Set.universe(scope.space)
+        parameters, count = dict(self.parameters), len(self.wraps)
+        try:
+            holds = self._comparison(condition, scope)
+            if len(self.wraps) > count:
+                holds = coalesced(holds.gist(self.within_types(scope)))
+        except NotAffine:
+            self.parameters = parameters
+            del self.wraps[count:]
+            return Truth(isl.Set.empty(scope.space), everywhere)
+        return Truth(holds, holds)
+
+    def truth_without_wraps(self, condition: Expression, scope: Scope) -> tuple[Truth, isl.Set]:
+        """When a condition holds if nothing wraps around, and { [i] } where something does."""
+        self._left_out = []
+        try:
+            truth = self.truth(condition, scope)
+            return truth, reduce(isl.Set.union, self._left_out, isl.Set.empty(scope.space))
+        finally:
+            self._left_out = None
+
+    def _comparison(self, condition: Expression, scope: Scope) -> isl.Set:
+        if isinstance(condition, Binary) and condition.operator in _COMPARISONS:
+            left, right = self.value(condition.left, scope), self.value(condition.right, scope)
+            return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
+        return coalesced(self.value(condition, scope).ne_set(_constant(scope, 0)))
+
+    # ------------------------------------------------ refusals
+
+    def _not_affine(self, expression: Expression) -> InputError:
+        offset = expression.span.start
+        what, hint = _explain(expression, self.written | self.iterators)
+        return self.text.not_affine(what, offset, hint)
+
+
+def _is_zero_or_one(expression: Expression) -> bool:
+    inner = bare(expression)
+    is_test = isinstance(inner, Binary) and inner.operator in (*_COMPARISONS, "&&", "||")
+    return is_test or (isinstance(inner, Unary) and inner.operator == "!")
+
+
+def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str, str | None]:
+    match expression:
+        case Reference(variable=variable) if variable in written:
+            return (
+                f"{variable.name} changes inside the region, so this is not affine",
+                "Only loop iterators, unchanging integers and sums of their multiples may stand here.",
+            )
+        case Reference(variable=variable):
+            return f"{variable.name} is no integer variable", None
+        case Subscript() | Member():
+            return (
+                "this depends on data that the program computes",
+                "Loop bounds and subscripts must be affine in iterators and parameters.",
+            )
+        case Binary(operator="*"):
+            return (
+                "the product of two variables is not affine",
+                "If one of them is a fixed size, make it a constant: -- -DNAME=VALUE",
+            )
+        case Binary(operator=operator):
+            if operator in ("/", "%", "<<", ">>"):
+                return f"operator {operator} is affine only with a constant on its right", None
+            return f"operator {operator} is not affine", None
+        case Call(function=function):
+            return f"the value of {function.name}() is not affine", None
+        case OtherLiteral():
+            return "this is no integer", None
+        case Opaque(what=what):
+            return f"this is not affine: {what}", None
+        case _:
+            return "this is not affine in iterators and parameters", None
+
+
+def _constant(scope: Scope, value: int) -> isl.PwAff:
+    return isl.PwAff.from_aff(_constant_aff(isl.Set.universe(scope.space), value))
+
+
+def _constant_aff(domain: isl.Set, value: int) -> isl.Aff:
+    return isl.Aff.val_on_domain(isl.LocalSpace.from_space(domain.get_space()), isl.Val(str(value)))

@@ -1,0 +1,322 @@
+"""Which arrays a region uses, how large they are, and which of them may move."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from arrayfold.base.errors import NotAffine
+from arrayfold.c.source import CText, Region, assigned_variable
+from arrayfold.c.tree import (
+    Call,
+    CStatement,
+    CType,
+    Declare,
+    Expression,
+    FunctionTree,
+    Opaque,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    array_access,
+    bare,
+    children,
+    walk,
+)
+from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.program.model import Kept
+
+_ISL_WORDS = (
+    *("exists", "and", "or", "implies", "not", "infty", "infinity", "nan", "min", "max", "rat", "true"),
+    *("false", "ceild", "floord", "mod", "ceil", "floor"),
+)
+_CHARACTER = 8
+_ALLOCATORS = ("malloc", "calloc", "aligned_alloc", "realloc")
+
+
+# ---------------------------------------------------------------- names
+
+
+def is_isl_name(name: str) -> bool:
+    """Whether isl reads the name as a name."""
+    return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)) and name.lower() not in _ISL_WORDS
+
+
+def model_names(variables: Iterable[Variable]) -> dict[Variable, str]:
+    """A name for each variable that isl can read and that no other one has."""
+    names: dict[Variable, str] = {}
+    taken: set[str] = set()
+    for variable in variables:
+        name = re.sub(r"[^A-Za-z0-9_]", "_", variable.name)
+        name += "_" * (name.lower() in _ISL_WORDS)
+        number = 2
+        unique = name
+        while unique in taken:
+            unique = f"{name}_{number}"
+            number += 1
+        taken.add(unique)
+        names[variable] = unique
+    return names
+
+
+def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
+    """The variables that the region names, those of its function's parameters first."""
+    used = [node.variable for node in region.nodes() if isinstance(node, Reference)]
+    declared = [variable for node in region.nodes() for variable in getattr(node, "variables", ())]
+    sizes = [
+        node.variable for variable in used for node in extent_nodes(variable) if isinstance(node, Reference)
+    ]
+    inlined = [
+        node.variable
+        for call in region.nodes()
+        if isinstance(call, Call) and call.function.returned is not None
+        for part in (call.function.returned, *(local.initial for local in call.function.locals))
+        if part is not None
+        for node in walk(part)
+        if isinstance(node, Reference) and node.variable.storage == "global"
+    ]
+    everything = dict.fromkeys([*used, *declared, *sizes, *inlined])
+    first = [variable for variable in function.parameters if variable in everything]
+    return list(dict.fromkeys([*first, *everything]))
+
+
+# ---------------------------------------------------------------- uses
+
+
+@dataclass(frozen=True)
+class Use:
+    """A place where an array is named; `how` is empty for elements, else what is done to it as a whole."""
+
+    how: str
+    offset: int
+
+
+def uses_of_arrays(function: FunctionTree) -> dict[Variable, list[Use]]:
+    """Every mention of every array in a function."""
+    found: dict[Variable, list[Use]] = {}
+    for variable, use in _uses(function.body, "used as a pointer"):
+        found.setdefault(variable, []).append(use)
+    return found
+
+
+def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, Use]]:
+    if isinstance(node, Reference | Subscript):
+        access = array_access(node)
+        if access is not None:
+            variable, subscripts = access
+            if variable.is_array:
+                is_element = len(subscripts) == variable.rank
+                yield variable, Use("" if is_element and how != "address taken" else how, node.span.start)
+            for subscript in subscripts:
+                yield from _uses(subscript, "used as a pointer")
+            return
+    if isinstance(node, Call):
+        inner_how = f"given to {node.function.name}()"
+    elif isinstance(node, Unary) and node.operator == "&":
+        inner_how = "address taken"
+    elif isinstance(node, Opaque) and node.what == "sizeof":
+        inner_how = "measured by sizeof"
+    elif bare_or_cast(node):
+        inner_how = how
+    else:
+        inner_how = "used as a pointer"
+    for child in children(node):
+        yield from _uses(child, inner_how)
+
+
+def bare_or_cast(node: Expression | CStatement) -> bool:
+    """Whether a node only passes on the value inside it."""
+    return type(node).__name__ in ("Parentheses", "Cast")
+
+
+# ---------------------------------------------------------------- who may move
+
+
+def find_kept(
+    text: CText,
+    region: Region,
+    arrays: Sequence[Variable],
+    loops: Mapping[Variable, tuple[Variable, ...]],
+    private: Mapping[str, int],
+    parallel_start: int | None,
+) -> dict[Variable, Kept]:
+    """Why arrays stay where they are; those that are missing are temporaries."""
+    uses = uses_of_arrays(region.function)
+    typed = _declared_with_their_type(text, region.function)
+    reasons: dict[Variable, Kept] = {}
+    for array in arrays:
+        reason = _reason(text, region, array, uses.get(array, []), loops, private)
+        if array in typed:
+            reason = Kept("declared together with its type", is_final=True)
+        if parallel_start is not None and array.span.start < parallel_start:
+            reason = Kept(f"shared by the threads of line {text.line(parallel_start)}", is_final=True)
+        if reason is not None:
+            reasons[array] = reason
+    return reasons
+
+
+def _declared_with_their_type(text: CText, function: FunctionTree) -> set[Variable]:
+    """Variables of declarations like `struct pair { ... } tmp[N];`, which cannot be taken apart."""
+    return {
+        variable
+        for node in walk(function.body)
+        if isinstance(node, Declare) and node.variables
+        if "{" in text.plain[node.span.start : node.variables[0].at]
+        for variable in node.variables
+    }
+
+
+def _reason(
+    text: CText,
+    region: Region,
+    array: Variable,
+    uses: Sequence[Use],
+    loops: Mapping[Variable, tuple[Variable, ...]],
+    private: Mapping[str, int],
+) -> Kept | None:
+    for use in uses:
+        if use.how and region.holds(use.offset):
+            return Kept(f"{use.how} in line {text.line(use.offset)}", is_final=True)
+    if array.name in private:
+        return Kept(f"private to each thread (line {text.line(private[array.name])})", is_final=True)
+    if array.is_volatile:
+        return Kept("volatile", is_final=True)
+    if any(isinstance(node, Call) or assigned_variable(node) is not None for node in extent_nodes(array)):
+        return Kept("its extents do more than say a size", is_final=True)
+    if loops.get(array):
+        innermost = loops[array][-1].name
+        return Kept(f"declared inside the loop over {innermost}", is_final=True)
+    if array.storage == "parameter":
+        return Kept("comes from the caller")
+    if array.storage == "global":
+        return Kept("global")
+    if array.storage == "static":
+        return Kept("static: its values stay until the next call")
+    if array.is_pointer:
+        return Kept("a pointer to memory from elsewhere")
+    if array.initial is not None:
+        return Kept("has initial values")
+    for use in uses:
+        if not region.holds(use.offset):
+            what = use.how or "used outside the region"
+            return Kept(f"{what} in line {text.line(use.offset)}")
+    return None
+
+
+def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variable]) -> None:
+    """Local pointers must come from an allocation: otherwise two names may mean the same memory."""
+    for array in arrays:
+        if not array.is_pointer or array.storage == "parameter" or array.is_restrict:
+            continue
+        if array.storage == "global" or array.type.kind == "array":
+            continue
+        initial = bare(array.initial) if array.initial is not None else None
+        while initial is not None and type(initial).__name__ == "Cast":
+            initial = bare(initial.operand)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+        is_fresh = isinstance(initial, Call) and initial.function.name in _ALLOCATORS
+        changed = [
+            node
+            for node in walk(region.function.body)
+            if assigned_variable(node) is array and not _is_allocation(node)
+        ]
+        if (not is_fresh and array.initial is not None) or changed:
+            offset = next(
+                node.span.start
+                for node in region.nodes()
+                if isinstance(node, Reference) and node.variable is array
+            )
+            raise text.error(
+                f"pointer {array.name} may point into another array, so aliasing cannot be excluded",
+                offset,
+                "Name the array itself, or declare the pointer with restrict.",
+            )
+
+
+def _is_allocation(node: Expression | CStatement) -> bool:
+    value = getattr(node, "value", None)
+    return any(
+        isinstance(inner, Call) and inner.function.name in _ALLOCATORS
+        for inner in (walk(value) if value is not None else ())
+    )
+
+
+def possible_alias(arrays: Sequence[Variable], written: frozenset[Variable]) -> tuple[str, str] | None:
+    """Two arrays from outside that may overlap, one of them written; None if there are none."""
+    outside = [array for array in arrays if array.is_pointer or array.storage == "global"]
+    for array in outside:
+        for other in outside:
+            is_same = array is other or (array.name > other.name and other in written)
+            if array not in written or is_same or array.is_restrict or other.is_restrict:
+                continue
+            if (array.is_pointer or other.is_pointer) and _may_be_one(array.element, other.element):
+                return array.name, other.name
+    return None
+
+
+def _may_be_one(element: CType, other: CType) -> bool:
+    """Whether C lets an object be accessed as both types: only numbers of different kinds are told apart."""
+    numbers = ("signed", "unsigned", "floating")
+    is_number = element.kind in numbers and other.kind in numbers
+    if not is_number or min(element.bits, other.bits) <= _CHARACTER:
+        return True
+    return element.bits == other.bits and (element.kind == "floating") == (other.kind == "floating")
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def hidden_variables(function: FunctionTree, arrays: Iterable[Variable]) -> frozenset[Variable]:
+    """Variables in extents of arrays that others of the same name may hide where the region stands."""
+    declared = {
+        *function.parameters,
+        *(one for node in walk(function.body) for one in getattr(node, "variables", ())),
+    }
+    used = {node.variable for array in arrays for node in extent_nodes(array) if isinstance(node, Reference)}
+    return frozenset(one for one in used if any(other.name == one.name for other in declared - {one}))
+
+
+def extent_nodes(array: Variable) -> Iterator[Expression]:
+    """All expressions in the extents that an array is declared with."""
+    for extent in array.extents:
+        if extent is not None and not isinstance(extent, int):
+            yield from (node for node in walk(extent) if isinstance(node, Expression))
+
+
+def read_extents(
+    array: Variable, affine: AffineReader, changed: frozenset[Variable]
+) -> list[isl.PwAff | None]:
+    """The extents that are affine in parameters which hold still from the declaration to the region."""
+    nothing = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+    scope = Scope((), nothing, nothing)
+    extents: list[isl.PwAff | None] = []
+    for extent in array.extents:
+        if extent is None:
+            extents.append(None)
+        elif isinstance(extent, int):
+            extents.append(isl.PwAff(f"{{ [] -> [{extent}] }}"))
+        elif any(isinstance(node, Reference) and node.variable in changed for node in walk(extent)):
+            extents.append(None)
+        else:
+            try:
+                extents.append(affine.extent(extent, scope))
+            except NotAffine:
+                extents.append(None)
+    return extents
+
+
+def extent_box(name: str, extents: Sequence[isl.PwAff | None]) -> isl.Set:
+    """{ A[x] : 0 <= x < extent } in the dimensions whose extent is known."""
+    box = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(extents)))
+    for k, extent in enumerate(extents):
+        if extent is None:
+            continue
+        below = isl.Map.from_pw_aff(extent)
+        shift = isl.Map("{ [e] -> [x] : 0 <= x < e }")
+        line = below.apply_range(shift).range()
+        placed = line.insert_dims(isl.dim_type.set, 1, len(extents) - k - 1)
+        box = box.intersect(placed.insert_dims(isl.dim_type.set, 0, k))
+    return box.set_tuple_name(name)

@@ -1,0 +1,456 @@
+"""A C file -> the trees of `arrayfold.c.tree`, out of what libclang shows of it."""
+# pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Conditional,
+    CStatement,
+    CType,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    Function,
+    FunctionTree,
+    If,
+    Label,
+    Member,
+    Number,
+    Opaque,
+    OtherLiteral,
+    OtherStatement,
+    Parentheses,
+    Reference,
+    Span,
+    Storage,
+    Subscript,
+    TypeKind,
+    Unary,
+    Variable,
+)
+from arrayfold.frontends.c.inline import (
+    calls_in,
+    changed_in,
+    globals_in,
+    has_hidden_code,
+    simple_body,
+    stored_in,
+)
+from arrayfold.frontends.c.libclang import (
+    cindex,
+    evaluate,
+    file_location,
+    identifiers_in_header,
+    library,
+    raise_errors,
+    skipped_parts,
+    translation_unit,
+)
+
+_BINARY = (
+    *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
+    *("&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ","),
+)
+_UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__"]
+_TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
+# Words of a declaration, and what follows them.
+_SPECIFIERS = re.compile(r"((?:[A-Za-z_]\w*\s*)+)(\W|\Z)")
+# libclang has no name of its own for `__typeof__`.
+_NAMED_TYPES = ("ELABORATED", "TYPEDEF", "UNEXPOSED")
+_QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "static"])
+_SUFFIXES = {
+    "unsigned int": "u",
+    "long": "L",
+    "unsigned long": "UL",
+    "long long": "LL",
+    "unsigned long long": "ULL",
+}
+_STATEMENTS = {
+    "WHILE_STMT": "while",
+    "DO_STMT": "do while",
+    "SWITCH_STMT": "switch",
+    "CASE_STMT": "case",
+    "DEFAULT_STMT": "default",
+    "GOTO_STMT": "goto",
+    "INDIRECT_GOTO_STMT": "goto",
+    "BREAK_STMT": "break",
+    "CONTINUE_STMT": "continue",
+    "RETURN_STMT": "return",
+    "ASM_STMT": "asm",
+    "MS_ASM_STMT": "asm",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A C file: its functions with bodies, parts that the preprocessor left out, all macros and functions.
+
+    declared  names of functions, with bodies or without
+    names     every identifier of the file after preprocessing, and every one that stands in an included file
+    """
+
+    functions: tuple[FunctionTree, ...]
+    skipped: tuple[Span, ...]
+    macros: frozenset[str]
+    declared: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
+    """The functions of a C file; an error of the compiler is an InputError at its place."""
+    unit = translation_unit(file, data, arguments)
+    raise_errors(unit, file, data)
+    return _Converter(unit, file, data).unit()
+
+
+# ---------------------------------------------------------------- conversion
+
+
+class _Converter:
+    def __init__(self, unit: Any, file: str, data: bytes) -> None:
+        self._unit = unit
+        self._file = file
+        self._text = data.decode("latin-1")
+        self._macro_uses = {
+            cursor.extent.start.offset
+            for cursor in unit.cursor.get_children()
+            if cursor.kind.name == "MACRO_INSTANTIATION"
+            and cursor.location.file is not None
+            and cursor.location.file.name == file
+        }
+        self._macros = {
+            cursor.spelling: cursor
+            for cursor in unit.cursor.get_children()
+            if cursor.kind.name == "MACRO_DEFINITION"
+        }
+        self._specifiers = -1
+        self._variables: dict[Any, Variable] = {}
+        self._functions: dict[Any, Function] = {}
+
+    def unit(self) -> Unit:
+        functions = [
+            self._function_tree(cursor)
+            for cursor in self._unit.cursor.get_children()
+            if cursor.kind.name == "FUNCTION_DECL"
+            and cursor.is_definition()
+            and cursor.location.file is not None
+            and cursor.location.file.name == self._file
+        ]
+        outside = list(self._unit.cursor.get_children())
+        macros = frozenset(self._macros)
+        declared = frozenset(cursor.spelling for cursor in outside if cursor.kind.name == "FUNCTION_DECL")
+        names = {name for cursor in outside for name in _declared_names(cursor)}
+        names |= {variable.name for variable in self._variables.values()}
+        names |= {function.name for function in self._functions.values()}
+        for name in {str(include.include.name) for include in self._unit.get_includes()}:
+            names |= identifiers_in_header(name)
+        skipped = skipped_parts(self._unit, self._file)
+        return Unit(tuple(functions), skipped, macros, declared, macros | names)
+
+    def _function_tree(self, cursor: Any) -> FunctionTree:
+        body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
+        statement = self._statement(body)
+        assert isinstance(statement, Block)
+        return FunctionTree(
+            cursor.spelling,
+            self._parameters(cursor),
+            statement,
+            _ctype(cursor.result_type),
+            self._span(cursor),
+            cursor.storage_class == cindex.StorageClass.STATIC,
+        )
+
+    def _parameters(self, cursor: Any) -> tuple[Variable, ...]:
+        return tuple(self._variable(child) for child in cursor.get_arguments())
+
+    # ------------------------------------------------ places
+
+    def _span(self, cursor: Any) -> Span:
+        extent = cursor.extent
+        file, start = file_location(extent.start)
+        _, end = file_location(extent.end)
+        if file != self._file:
+            return Span(-1, -1, is_text=False)
+        return Span(start, max(start, end), start not in self._macro_uses)
+
+    def _token(self, cursor: Any) -> str | None:
+        """The text of a number or a character constant that does not come out of a macro."""
+        file, offset = file_location(cursor.extent.start)
+        match = _TOKEN.match(self._text, offset) if file == self._file else None
+        return match.group() if match else None
+
+    # ------------------------------------------------ declarations
+
+    def _variable(self, cursor: Any) -> Variable:
+        key = cursor.canonical.hash
+        if key not in self._variables:
+            initializer = library().clang_Cursor_getVarDeclInitializer(cursor)
+            parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+            initial = parts.pop() if parts and not initializer.kind.is_invalid() else None
+            variable = self._variables[key] = self._new_variable(cursor, parts)
+            if initial is not None:
+                # Only now, because the value may name the variable: `p = malloc(sizeof *p)`.
+                object.__setattr__(variable, "initial", self._expression(initial))
+        return self._variables[key]
+
+    def _new_variable(self, cursor: Any, parts: list[Any]) -> Variable:
+        extents, element, is_pointer = self._extents(cursor.type, [self._expression(part) for part in parts])
+        return Variable(
+            cursor.spelling,
+            _ctype(cursor.type),
+            _storage(cursor),
+            self._span(cursor),
+            element,
+            extents,
+            is_pointer or (bool(extents) and cursor.kind.name == "PARM_DECL"),
+            bool(re.search(r"\brestrict\b", cursor.type.spelling)),
+            bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
+            None,
+            file_location(cursor.location)[1],
+            self._written_type(cursor, element),
+        )
+
+    def _written_type(self, cursor: Any, element: CType) -> str | None:
+        """How a declaration spells the type of elements with macros, if that is all that they stand for."""
+        start = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
+        match = _SPECIFIERS.match(self._text, start) if start >= 0 else None
+        if match is None:
+            return None
+        words = match.group(1).split()
+        following = match.group(2)
+        if following != "*" and (following != "(" or words[-1] in self._macros):
+            words.pop()
+        words = [word for word in words if word not in _QUALIFIERS]
+        if not set(words) & self._macros.keys():
+            return None
+        meant = [word for name in words for word in self._expanded(name) if word not in _QUALIFIERS]
+        same = [word for word in element.spelling.split() if word not in _QUALIFIERS]
+        return " ".join(words) if meant == same else None
+
+    def _expanded(self, word: str, depth: int = 8) -> list[str]:
+        """The tokens that a macro without arguments stands for; the word itself if it is none."""
+        if word not in self._macros or not depth:
+            return [word]
+        _, *body = (token.spelling for token in self._macros[word].get_tokens())
+        return [part for token in body for part in self._expanded(token, depth - 1)]
+
+    def _extents(
+        self, kind: Any, written: list[Expression]
+    ) -> tuple[tuple[int | Expression | None, ...], CType, bool]:
+        """Extents, element type, and whether it is a pointer; libclang shows the last dimension first."""
+        extents: list[int | Expression | None] = []
+        is_pointer = False
+        while True:
+            spelled = kind
+            kind = kind.get_canonical() if kind.kind.name in _NAMED_TYPES else kind
+            name = kind.kind.name
+            if name == "POINTER" and kind.get_pointee().get_canonical().kind.name != "FUNCTIONPROTO":
+                is_pointer = True
+                extents.append(None)
+                kind = kind.get_pointee()
+            elif name == "CONSTANTARRAY":
+                if written:
+                    written.pop()
+                extents.append(int(kind.element_count))
+                kind = kind.element_type
+            elif name == "VARIABLEARRAY":
+                extents.append(written.pop() if written else None)
+                kind = kind.element_type
+            elif name == "INCOMPLETEARRAY":
+                extents.append(None)
+                kind = kind.element_type
+            else:
+                return tuple(extents), _ctype(spelled), is_pointer
+
+    def _called(self, cursor: Any) -> Function:
+        declared = cursor.referenced
+        key = declared.canonical.hash
+        if key not in self._functions:
+            function = self._functions[key] = Function(declared.spelling, declared=_declared_purity(declared))
+            # Only now, because the body may call the function itself.
+            for name, value in self._facts(declared).items():
+                object.__setattr__(function, name, value)
+        return self._functions[key]
+
+    def _facts(self, declared: Any) -> dict[str, Any]:
+        """What the body of a function shows, if there is one."""
+        definition = declared.get_definition()
+        if definition is None:
+            return {}
+        bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
+        body = self._statement(bodies[0]) if bodies else None
+        parameters = self._parameters(definition)
+        if not isinstance(body, Block):
+            return {"parameters": parameters}
+        locals_, returned = simple_body(body.statements) or ((), None)
+        return {
+            "parameters": parameters,
+            "locals": locals_,
+            "returned": returned,
+            "globals": globals_in(body),
+            "changed": changed_in(body),
+            "stored": stored_in(body),
+            "calls": calls_in(body),
+            "has_body": True,
+            "has_assembly": has_hidden_code(body),
+        }
+
+    # ------------------------------------------------ statements
+
+    def _statement(self, cursor: Any) -> CStatement:
+        span, name = self._span(cursor), cursor.kind.name
+        parts = list(cursor.get_children())
+        if cursor.kind.is_expression():
+            return Evaluate(span, self._expression(cursor))
+        if name == "DECL_STMT":
+            # libclang lets all declarators but the first begin after the type.
+            self._specifiers = span.start
+            variables = [self._variable(part) for part in parts if part.kind.name == "VAR_DECL"]
+            self._specifiers = -1
+            return Declare(span, tuple(variables))
+        if name == "COMPOUND_STMT":
+            return Block(span, tuple(self._statement(part) for part in parts))
+        if name == "NULL_STMT":
+            return Block(span, ())
+        if name == "LABEL_STMT" and parts:
+            return Label(span, cursor.spelling, self._statement(parts[-1]))
+        if name == "IF_STMT" and len(parts) >= 2:
+            otherwise = self._statement(parts[2]) if len(parts) > 2 else None
+            return If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
+        if name == "FOR_STMT":
+            return self._for(span, parts)
+        if name == "UNEXPOSED_STMT" and len(parts) == 1:
+            return self._statement(parts[0])
+        what = _STATEMENTS.get(name, name.lower().removesuffix("_stmt").replace("_", " "))
+        return OtherStatement(span, what, tuple(self._either(part) for part in parts))
+
+    def _for(self, span: Span, parts: list[Any]) -> For:
+        """A loop with four children has all its parts; with fewer, libclang does not say which is missing."""
+        body = self._statement(parts[-1])
+        if len(parts) != 4:
+            return For(span, None, None, None, body)
+        start = self._statement(parts[0])
+        assert isinstance(start, Declare | Evaluate)
+        return For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
+
+    def _either(self, cursor: Any) -> CStatement | Expression:
+        return self._expression(cursor) if cursor.kind.is_expression() else self._statement(cursor)
+
+    # ------------------------------------------------ expressions
+
+    def _expression(self, cursor: Any) -> Expression:
+        span, name, kind = self._span(cursor), cursor.kind.name, _ctype(cursor.type)
+        if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
+            value = evaluate(cursor)
+            text = self._token(cursor)
+            if isinstance(value, int):
+                # libclang gives 64 bits with a sign.
+                value = value % (1 << kind.bits) if kind.kind == "unsigned" else value
+                return Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
+        if name == "FLOATING_LITERAL":
+            return self._floating(cursor, span, kind)
+        if name == "STRING_LITERAL":
+            return OtherLiteral(span, kind, cursor.spelling)
+        if name == "DECL_REF_EXPR":
+            return self._reference(cursor, span, kind)
+        parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+        if name == "CALL_EXPR" and cursor.referenced is not None:
+            if cursor.referenced.kind.name == "FUNCTION_DECL":
+                arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
+                return Call(span, kind, self._called(cursor), arguments)
+            name = "call through a pointer"
+        inner = tuple(self._expression(part) for part in parts)
+        if name == "UNEXPOSED_EXPR" and len(inner) == 1:
+            return Cast(span, kind, inner[0], is_implied=True)
+        if name == "CSTYLE_CAST_EXPR" and len(inner) >= 1:
+            return Cast(span, kind, inner[-1], is_implied=False)
+        if name == "PAREN_EXPR" and len(inner) == 1:
+            return Parentheses(span, kind, inner[0])
+        if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
+            return Conditional(span, kind, *inner)
+        if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
+            base, index = inner if inner[1].type.is_integer else reversed(inner)
+            return Subscript(span, kind, base, index)
+        if name == "MEMBER_REF_EXPR" and len(inner) == 1:
+            return Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
+        if name == "UNARY_OPERATOR" and len(inner) == 1:
+            operator = _UNARY[min(library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
+            return Unary(span, kind, operator, inner[0])
+        if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
+            operator = _BINARY[library().clang_getCursorBinaryOperatorKind(cursor)]
+            is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
+            return (Assign if is_assignment else Binary)(span, kind, operator, *inner)
+        name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
+        return Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
+
+    def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
+        text = self._token(cursor)
+        if text is None and kind.spelling in ("float", "double"):
+            text = f"{evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
+        return OtherLiteral(span, kind, text) if text else Opaque(span, kind, f"a {kind.spelling} in a macro")
+
+    def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
+        declared = cursor.referenced
+        if declared is not None and declared.kind.name in ("VAR_DECL", "PARM_DECL"):
+            return Reference(span, kind, self._variable(declared))
+        if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
+            return Number(span, kind, int(declared.enum_value), declared.spelling)
+        return Opaque(span, kind, f"{cursor.spelling} used as a value")
+
+
+def _declared_purity(declared: Any) -> Literal["const", "pure"] | None:
+    """What attributes of a declaration promise; those of declarations before it count too."""
+    kinds = {child.kind.name for one in (declared, declared.canonical) for child in one.get_children()}
+    if "CONST_ATTR" in kinds:
+        return "const"
+    return "pure" if "PURE_ATTR" in kinds else None
+
+
+def _declared_names(cursor: Any) -> list[str]:
+    """The names that a declaration at the top of a file makes known."""
+    if cursor.kind.name == "ENUM_DECL":
+        return [child.spelling for child in cursor.get_children()]
+    return [cursor.spelling]
+
+
+def _ctype(kind: Any) -> CType:
+    canonical = kind.get_canonical()
+    name = canonical.kind.name
+    classes: dict[str, TypeKind] = {
+        **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128"), "signed"),
+        **dict.fromkeys(
+            ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128"), "unsigned"
+        ),
+        **dict.fromkeys(("FLOAT", "DOUBLE", "LONGDOUBLE", "FLOAT128", "HALF", "FLOAT16"), "floating"),
+        **dict.fromkeys(("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"), "array"),
+        **dict.fromkeys(("FUNCTIONPROTO", "FUNCTIONNOPROTO"), "function"),
+        "POINTER": "pointer",
+    }
+    if name == "ENUM":
+        # An enumeration without negative values has no sign.
+        name = canonical.get_declaration().enum_type.get_canonical().kind.name
+    has_size = classes.get(name, "other") in ("signed", "unsigned", "floating", "other")
+    bits = 8 * max(0, canonical.get_size()) if has_size else 0
+    return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
+
+
+def _storage(cursor: Any) -> Storage:
+    if cursor.kind.name == "PARM_DECL":
+        return "parameter"
+    if cursor.storage_class == cindex.StorageClass.EXTERN:
+        return "global"
+    is_outside = cursor.semantic_parent is not None and cursor.semantic_parent.kind.name == "TRANSLATION_UNIT"
+    if is_outside:
+        return "global"
+    return "static" if cursor.storage_class == cindex.StorageClass.STATIC else "local"

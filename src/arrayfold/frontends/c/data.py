@@ -1,0 +1,132 @@
+"""The data that a C function takes and uses, with their types down to the last field.
+
+libclang comes without types, so this file is checked loosely; nothing of libclang leaves it.
+"""
+# pyright: basic, reportMissingImports=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from arrayfold.c.data import (
+    ArrayData,
+    DataType,
+    GlobalData,
+    OtherData,
+    PointerData,
+    RecordData,
+    ScalarData,
+    ScalarKind,
+)
+from arrayfold.c.source import CText
+from arrayfold.frontends.c.libclang import library, translation_unit
+
+_QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|__restrict|_Atomic)\b\s*")
+_SCALARS: Mapping[str, ScalarKind] = {
+    **dict.fromkeys(("CHAR_S", "CHAR_U", "SCHAR", "UCHAR", "SHORT", "USHORT", "INT", "UINT"), "integer"),
+    **dict.fromkeys(("LONG", "ULONG", "LONGLONG", "ULONGLONG", "ENUM"), "integer"),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "HALF", "FLOAT16"), "real"),
+    "BOOL": "truth",
+    "LONGDOUBLE": "long real",
+}
+
+
+@dataclass(frozen=True)
+class FunctionData:
+    """A function seen from a caller that must make up what it takes.
+
+    parameters  their types, in order
+    globals     every variable of the file and of its headers that has a name
+    """
+
+    parameters: tuple[DataType, ...]
+    returns: DataType | None
+    globals: Mapping[str, GlobalData]
+
+
+def function_data(text: CText, name: str) -> FunctionData:
+    """The data of a function of a file that parses."""
+    unit = translation_unit(text.file, text.data, text.arguments)
+    variables: dict[str, GlobalData] = {}
+    parameters: tuple[DataType, ...] = ()
+    returns: DataType | None = None
+    for cursor in unit.cursor.get_children():
+        kind = cursor.kind.name
+        if kind == "VAR_DECL":
+            known = variables.get(cursor.spelling)
+            has_value = not library().clang_Cursor_getVarDeclInitializer(cursor).kind.is_invalid()
+            data = _data(cursor.type)
+            if known is not None:
+                has_value = has_value or known.has_value
+                data = known.type if isinstance(data, ArrayData) and data.count is None else data
+            variables[cursor.spelling] = GlobalData(data, has_value)
+        elif kind == "FUNCTION_DECL" and cursor.spelling == name and cursor.is_definition():
+            parameters = tuple(_data(child.type) for child in cursor.get_arguments())
+            is_void = cursor.result_type.get_canonical().kind.name == "VOID"
+            returns = None if is_void else _data(cursor.result_type)
+    return FunctionData(parameters, returns, variables)
+
+
+def _data(kind: Any, around: tuple[str, ...] = ()) -> DataType:
+    """A type; `around` names the structures that it is part of."""
+    name = kind.get_canonical().kind.name
+    if name == "POINTER":
+        return _pointer(kind, around)
+    if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
+        return _array(kind, around)
+    canonical = kind.get_canonical()
+    spelling = _QUALIFIER.sub("", canonical.spelling).strip()
+    is_const = bool(canonical.is_const_qualified())
+    if name in _SCALARS:
+        return ScalarData(spelling, _SCALARS[name], is_const)
+    if name == "COMPLEX":
+        return ScalarData(spelling, "complex", is_const)
+    if name == "RECORD":
+        return _record(canonical, spelling, is_const, around)
+    return OtherData(spelling)
+
+
+def _pointer(kind: Any, around: tuple[str, ...]) -> DataType:
+    pointee = kind.get_canonical().get_pointee()
+    if pointee.kind.name == "VOID":
+        return PointerData(ScalarData("unsigned char", "integer"), bool(kind.is_const_qualified()))
+    is_const = bool(kind.get_canonical().is_const_qualified())
+    return PointerData(_data(pointee, around), is_const)
+
+
+def _array(kind: Any, around: tuple[str, ...]) -> DataType:
+    # The qualifiers of an array are those of its elements: they get lost in `const` typedefs of arrays.
+    is_const = bool(kind.is_const_qualified() or kind.get_canonical().is_const_qualified())
+    canonical = kind.get_canonical()
+    count = int(canonical.element_count) if canonical.kind.name == "CONSTANTARRAY" else None
+    element = _data(canonical.element_type, around)
+    return ArrayData(_constant(element) if is_const else element, count)
+
+
+def _constant(data: DataType) -> DataType:
+    match data:
+        case ArrayData(element, count):
+            return ArrayData(_constant(element), count)
+        case ScalarData(name, kind):
+            return ScalarData(name, kind, is_const=True)
+        case PointerData(target):
+            return PointerData(target, is_const=True)
+        case RecordData(name, fields, is_union):
+            return RecordData(name, fields, is_union, is_const=True)
+        case OtherData():
+            return data
+
+
+def _record(canonical: Any, spelling: str, is_const: bool, around: tuple[str, ...]) -> DataType:
+    declaration = canonical.get_declaration().get_definition()
+    if spelling in around or declaration is None or declaration.location.is_in_system_header:
+        return OtherData(spelling, is_around=spelling in around)
+    fields = tuple(
+        (field.spelling if "(" not in field.spelling else "", _data(field.type, (*around, spelling)))
+        for field in canonical.get_fields()
+        if not (field.is_bitfield() and not field.spelling)
+    )
+    return RecordData(spelling, fields, declaration.kind.name == "UNION_DECL", is_const)

@@ -1,0 +1,214 @@
+"""What an expression reads and writes, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from arrayfold.c.source import CText
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expression,
+    Member,
+    Number,
+    Opaque,
+    OtherLiteral,
+    Parentheses,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    array_access,
+    bare,
+)
+from arrayfold.frontends.c.affine import AffineReader, Scope
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """One access: subscripts are None where a whole array, or a part of it, is given to a function."""
+
+    variable: Variable
+    subscripts: tuple[Expression, ...] | None
+    is_write: bool
+    scope: Scope
+    offset: int
+    is_partial: bool = False
+    node: Expression | Variable | None = None
+
+
+class EffectReader:
+    """Collects the accesses of expressions."""
+
+    def __init__(self, text: CText, affine: AffineReader, is_data: Callable[[Variable], bool]) -> None:
+        self._text = text
+        self._affine = affine
+        self._is_data = is_data
+        self._found: list[Effect] = []
+
+    def of_statement(self, expression: Expression, scope: Scope) -> list[Effect]:
+        """The accesses of an expression statement: a chain of assignments, an increment, or a call."""
+        self._found = []
+        self._assignment(expression, scope)
+        return self._found
+
+    def of_value(self, expression: Expression, scope: Scope) -> list[Effect]:
+        """The accesses of an expression whose value is used."""
+        self._found = []
+        self._value(expression, scope)
+        return self._found
+
+    def _assignment(self, expression: Expression, scope: Scope) -> None:
+        inner = bare(expression)
+        match inner:
+            case Assign(operator=operator, target=target, value=value):
+                self._target(target, scope, is_read=operator != "=")
+                self._assignment(value, scope)
+            case Unary(operator="x++" | "x--" | "++" | "--", operand=operand):
+                self._target(operand, scope, is_read=True)
+            case Cast(operand=operand, type=kind) if kind.spelling == "void":
+                self._assignment(operand, scope)
+            case _:
+                self._value(expression, scope)
+
+    def _target(self, target: Expression, scope: Scope, *, is_read: bool) -> None:
+        inner = bare(target)
+        is_partial = isinstance(inner, Member)
+        while isinstance(inner, Member) and not inner.is_arrow:
+            inner = bare(inner.base)
+        self._refuse_pointers(inner)
+        access = array_access(inner)
+        if access is None:
+            raise self._text.error(
+                "cannot see what this assigns to",
+                target.span.start,
+                "Assign to an array element or a variable.",
+            )
+        if is_read:
+            self._access(inner, scope, is_write=False)
+        self._access(inner, scope, is_write=True, is_partial=is_partial)
+
+    def _access(
+        self, expression: Expression, scope: Scope, *, is_write: bool, is_partial: bool = False
+    ) -> None:
+        access = array_access(expression)
+        assert access is not None
+        variable, subscripts = access
+        if variable.is_pointer and is_write and not subscripts:
+            raise self._text.error(
+                f"pointer {variable.name} changes inside the region",
+                expression.span.start,
+                "Pointers that change cannot be analysed; use array subscripts.",
+            )
+        if len(subscripts) != variable.rank:
+            raise self._text.error(
+                f"{variable.name} has {variable.rank} dimensions but {len(subscripts)} subscripts here",
+                expression.span.start,
+                "Pointer arithmetic and parts of arrays cannot be analysed; use every subscript.",
+            )
+        for subscript in subscripts:
+            self._value(subscript, scope)
+        if variable in scope.iterators:
+            return
+        if variable in self._affine.iterators:
+            raise self._text.error(
+                f"loop iterator {variable.name} is used here outside its loop",
+                expression.span.start,
+                "Use another variable, or the loop's bound.",
+            )
+        if self._is_data(variable):
+            self._found.append(
+                Effect(
+                    variable, subscripts, is_write, scope, expression.span.start, is_partial, bare(expression)
+                )
+            )
+
+    def _value(self, expression: Expression, scope: Scope) -> None:
+        match expression:
+            case Number() | OtherLiteral():
+                return
+            case Parentheses(inner=inner):
+                self._value(inner, scope)
+            case Cast(operand=operand):
+                self._value(operand, scope)
+            case Reference() | Subscript():
+                self._refuse_pointers(expression)
+                self._access(expression, scope, is_write=False)
+            case Member(base=base, is_arrow=False):
+                self._value(base, scope)
+            case Binary(operator="&&" | "||" as operator, left=left, right=right):
+                self._value(left, scope)
+                truth = self._affine.truth(left, scope)
+                reached = truth if operator == "&&" else truth.negated()
+                self._value(right, scope.narrowed(reached.may, reached.must))
+            case Binary(operator=operator, left=left, right=right) if operator != ",":
+                self._value(left, scope)
+                self._value(right, scope)
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                self._value(condition, scope)
+                truth = self._affine.truth(condition, scope)
+                fails = truth.negated()
+                self._value(then, scope.narrowed(truth.may, truth.must))
+                self._value(otherwise, scope.narrowed(fails.may, fails.must))
+            case Unary(operator="+" | "-" | "!" | "~", operand=operand):
+                self._value(operand, scope)
+            case Call(arguments=arguments):
+                for argument in arguments:
+                    self._argument(argument, scope)
+            case Opaque(what="sizeof"):
+                return
+            case _:
+                raise self._refusal(expression)
+
+    def _argument(self, argument: Expression, scope: Scope) -> None:
+        """Arrays that are given to a function may be read and written by it anywhere."""
+        inner = bare(argument)
+        if isinstance(inner, Cast):
+            inner = bare(inner.operand)
+        access = array_access(inner)
+        if isinstance(inner, Unary) and inner.operator == "&":
+            access = array_access(bare(inner.operand))
+            inner = inner.operand
+        elif access is not None and len(access[1]) == access[0].rank:
+            access = None
+        if access is None:
+            self._value(argument, scope)
+            return
+        variable, subscripts = access
+        for subscript in subscripts:
+            self._value(subscript, scope)
+        for is_write in (False, True):
+            self._found.append(Effect(variable, None, is_write, scope, inner.span.start))
+
+    def _refuse_pointers(self, expression: Expression) -> None:
+        """Only chains of subscripts on a variable are understood, not `*p` or `(p + 1)[i]`."""
+        if array_access(expression) is None:
+            inner = bare(expression)
+            while isinstance(inner, Subscript):
+                inner = bare(inner.base)
+            raise self._refusal(inner)
+
+    def _refusal(self, expression: Expression) -> Exception:
+        offset = expression.span.start
+        match expression:
+            case Unary(operator="*") | Unary(operator="&"):
+                what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
+            case Binary(operator="+" | "-"):
+                what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
+            case Member(is_arrow=True) | Member():
+                what = "arrays inside structures cannot be analysed"
+                hint = "Copy the pointer to a variable with restrict, or pass the array as a parameter."
+            case Unary(operator="__real" | "__imag" | "__extension__" as word):
+                what, hint = f"this cannot be analysed: {word}", None
+            case Assign() | Unary() | Binary(operator=","):
+                what = "an assignment inside an expression cannot be analysed"
+                hint = "Make it a statement of its own."
+            case Opaque(what=word):
+                what, hint = f"this cannot be analysed: {word}", None
+            case _:
+                what, hint = "this cannot be analysed", None
+        return self._text.error(what, offset, hint)

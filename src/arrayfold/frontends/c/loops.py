@@ -1,0 +1,191 @@
+"""The iterations of a for loop, with an iterator that may wrap around as its type says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from math import gcd
+
+import islpy as isl
+
+from arrayfold.c.source import CText
+from arrayfold.c.tree import Assign, Binary, Declare, Evaluate, Expression, For, Variable, walk
+from arrayfold.exact.isl import coalesced
+from arrayfold.exact.pieces import in_one_piece
+from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
+from arrayfold.frontends.c.assumptions import Need
+from arrayfold.frontends.c.integers import (
+    Wrap,
+    beyond_ordinary,
+    is_huge_only,
+    leaving,
+    limits,
+    ordinary_sizes,
+    wraps_when_stepping,
+)
+
+_SMALL_STEP = 1 << 16
+
+
+class LoopReader:
+    """Finds the iterations of loops; what must not happen in them goes to the needs of the reader."""
+
+    def __init__(self, text: CText, affine: AffineReader) -> None:
+        self._text = text
+        self._affine = affine
+
+    def of(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set | None:
+        """{ [outer, i] }: from the start in steps, as long as the condition has held all the time.
+
+        None if the condition is not affine.
+        """
+        assert loop.condition is not None
+        start, wraps = self._affine.value_with_wraps(self._start(loop), scope)
+        start = start.add_dims(isl.dim_type.in_, 1)
+        around = scope.may.add_dims(isl.dim_type.set, 1)
+        inner = Scope((*scope.iterators, variable), around, around, scope.values)
+        iterator = _last_iterator(inner)
+        distance = iterator.sub(start) if step > 0 else start.sub(iterator)
+        reached = in_one_piece(distance.nonneg_set()).intersect(around)
+        if abs(step) > 1:
+            reached = reached.intersect(distance.mod_val(isl.Val(str(abs(step)))).zero_set())
+        if wraps_when_stepping(variable.type) and step < 0:
+            below, _ = leaving(iterator, variable.type)
+            reached = reached.subtract(below)
+        inner = replace(inner, may=reached, must=reached)
+        first = reached.intersect(distance.zero_set())
+        truth, left_out = self._affine.truth_without_wraps(loop.condition, inner)
+        if not truth.is_exact:
+            return None
+        holds, fails = _while_true(reached, truth, step)
+        if not left_out.intersect(self._evaluated(first, holds, step)).is_empty():
+            count = len(self._affine.wraps)
+            truth = self._affine.truth(loop.condition, inner)
+            holds, fails = _while_true(reached, truth, step)
+            evaluated = self._evaluated(first, holds, step)
+            found = self._affine.wraps[count:]
+            wraps += [replace(wrap, where=wrap.where.intersect(evaluated)) for wrap in found]
+        self._limit_bounds(wraps, holds, iterator)
+        ends = fails.union(self._limit_iterator(loop, variable, step, inner, start, holds))
+        if _has_inequality(loop.condition):
+            # `i != end` past the end would never stop, which no program means.
+            ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
+            holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
+        return coalesced(holds)
+
+    def _start(self, loop: For) -> Expression:
+        match loop.start:
+            case Declare(variables=(Variable(initial=initial),)) if initial is not None:
+                return initial
+            case Evaluate(expression=Assign(value=value)):
+                return value
+            case _:
+                raise self._text.error("this loop has no start value", loop.span.start)
+
+    def _evaluated(self, first: isl.Set, holds: isl.Set, step: int) -> isl.Set:
+        """{ [outer, i] }: where the condition is looked at: at the start, and after every iteration."""
+        return first.union(holds.apply(_shift(holds, step)))
+
+    def _limit_bounds(self, wraps: Sequence[Wrap], holds: isl.Set, iterator: isl.PwAff) -> None:
+        """Bounds that wrap around are taken as they are, unless the loop would run for ages then."""
+        usual = ordinary_sizes(self._affine.parameters)
+        for wrap in wraps:
+            if wrap.where.is_empty():
+                continue
+            excluded = wrap.where.params()
+            ages = holds.intersect(beyond_ordinary(iterator)).intersect_params(excluded.intersect(usual))
+            if is_huge_only(excluded, self._affine.parameters) or not ages.is_empty():
+                self._affine.needs.append(Need.of_wrap(self._text, wrap, holds.params()))
+
+    def _limit_iterator(
+        self,
+        loop: For,
+        variable: Variable,
+        step: int,
+        inner: Scope,
+        start: isl.PwAff,
+        holds: isl.Set,
+    ) -> isl.Set:
+        """The iterator must not wrap around, unless that ends the loop: { [outer, i] } where it does."""
+        kind = variable.type
+        nowhere = isl.Set.empty(inner.space)
+        if not wraps_when_stepping(kind):
+            return nowhere
+        assert loop.condition is not None
+        iterator = _last_iterator(inner)
+        following = iterator.add_constant_val(isl.Val(str(step)))
+        outside = reduce(isl.Set.union, leaving(following, kind))
+        possible = self._affine.within_types(inner)
+        leaves = holds.intersect(outside).intersect(possible)
+        if leaves.is_empty():
+            return nowhere
+        low, high = limits(kind)
+        size = high - low + 1
+        below, above = leaving(iterator, kind)
+        everything = inner.may.union(inner.may.complement()).subtract(below).subtract(above)
+        count = len(self._affine.wraps)
+        truth = self._affine.truth(loop.condition, replace(inner, may=everything, must=everything))
+        del self._affine.wraps[count:]
+        again = everything.intersect(truth.may)
+        back = _shift(holds, step - size if step > 0 else step + size).reverse()
+        goes_on = leaves.intersect(again.apply(back))
+        ends = leaves.subtract(goes_on)
+        if goes_on.is_empty():
+            return ends
+        excluded = goes_on.params()
+        stride = gcd(abs(step), size)
+        same = iterator.sub(start).mod_val(isl.Val(str(stride))).zero_set()
+        stops = everything.subtract(truth.must).intersect(same).intersect(possible)
+        is_endless = stops.intersect_params(excluded).is_empty()
+        if is_endless and is_huge_only(excluded, self._affine.parameters):
+            # C lets everybody assume that such a loop ends.
+            return ends
+        may_assume = is_endless or (kind.bits >= 32 and 0 < step < _SMALL_STEP)
+        name = f"{'unsigned' if kind.bits >= 32 else kind.spelling} {variable.name}"
+        where = " below zero" if kind.kind == "unsigned" and step < 0 else ""
+        self._affine.needs.append(
+            Need(
+                excluded,
+                holds.params(),
+                f"{variable.name} must not wrap around",
+                loop.span.start,
+                self._text.error(
+                    f"{name} wraps around{where} in this loop", loop.span.start, "Use a signed iterator."
+                ),
+                may_assume,
+            )
+        )
+        return ends
+
+
+def _last_iterator(scope: Scope) -> isl.PwAff:
+    space = isl.LocalSpace.from_space(scope.space)
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, len(scope.iterators) - 1))
+
+
+def _while_true(reached: isl.Set, truth: Truth, step: int) -> tuple[isl.Set, isl.Set]:
+    """{ [outer, i] }: where the condition has held all the time, and where it fails."""
+    holds, fails = reached.intersect(truth.must), reached.subtract(truth.must)
+    later = fails.apply(_later(reached.dim(isl.dim_type.set) - 1, step))
+    if not later.intersect(holds).is_empty():
+        holds = holds.subtract(later)
+    return holds, fails
+
+
+def _has_inequality(condition: Expression) -> bool:
+    return any(isinstance(node, Binary) and node.operator == "!=" for node in walk(condition))
+
+
+def _shift(like: isl.Set, step: int) -> isl.Map:
+    """{ [outer, i] -> [outer, i + step] }"""
+    names = [f"o{k}" for k in range(like.dim(isl.dim_type.set) - 1)]
+    return isl.Map(f"{{ [{', '.join([*names, 'i'])}] -> [{', '.join([*names, f'i + ({step})'])}] }}")
+
+
+def _later(outer: int, step: int) -> isl.Map:
+    """{ [outer, i] -> [outer, j] } with j after i."""
+    names = [f"o{k}" for k in range(outer)]
+    relation = "<" if step > 0 else ">"
+    before, after = ", ".join([*names, "i"]), ", ".join([*names, "j"])
+    return isl.Map(f"{{ [{before}] -> [{after}] : i {relation} j }}")

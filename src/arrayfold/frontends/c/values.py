@@ -1,0 +1,158 @@
+"""Integers that are set in a region: which affine value each of them surely has where the walk stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold.base.errors import NotAffine
+from arrayfold.c.source import Region, assigned_variable, variables_with_address
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Cast,
+    CStatement,
+    CType,
+    Declare,
+    Expression,
+    Number,
+    Reference,
+    Unary,
+    Variable,
+    bare,
+    walk,
+)
+from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
+
+_INT = CType("int", "signed", 32, "int")
+
+
+class ValueTracker:
+    """Puts the last assignment in for a variable, as long as it is the one that surely reaches a place."""
+
+    def __init__(self, affine: AffineReader, region: Region) -> None:
+        self._affine = affine
+        self._seen = variables_with_address(region.function)
+
+    def _is_tracked(self, variable: Variable) -> bool:
+        return (
+            variable.type.is_integer
+            and not variable.is_array
+            and variable.storage in ("local", "parameter")
+            and not variable.is_volatile
+            and variable not in self._seen
+            and variable not in self._affine.iterators
+        )
+
+    def declared(self, variable: Variable, scope: Scope) -> Scope:
+        """What is known after a declaration."""
+        value = None if variable.initial is None else self._read(variable.initial, scope)
+        return self._with(variable, value, scope)
+
+    def evaluated(self, expression: Expression, scope: Scope) -> Scope:
+        """What is known after an expression that may be an assignment, or a chain of them."""
+        inner = bare(expression)
+        match inner:
+            case Assign(operator=operator, target=target, value=value):
+                scope = self.evaluated(value, scope)
+                reference = bare(target)
+                if not isinstance(reference, Reference):
+                    return scope
+                changed = _value_of_chain(value)
+                if operator != "=":
+                    changed = _combined(operator.removesuffix("="), reference, changed)
+                return self._with(reference.variable, self._read(changed, scope), scope)
+            case Unary(operator="x++" | "++" | "x--" | "--" as operator, operand=operand):
+                reference = bare(operand)
+                if not isinstance(reference, Reference):
+                    return scope
+                one = Number(inner.span, _INT, 1, "1")
+                changed = _combined("+" if "+" in operator else "-", reference, one)
+                return self._with(reference.variable, self._read(changed, scope), scope)
+            case _:
+                return scope
+
+    def without_value(self, variable: Variable, scope: Scope) -> Scope:
+        """What is known after a declaration without a value."""
+        return self._with(variable, None, scope)
+
+    def _read(self, expression: Expression, scope: Scope) -> isl.PwAff | None:
+        try:
+            return self._affine.attempt(expression, scope)
+        except NotAffine:
+            return None
+
+    def _with(self, variable: Variable, value: isl.PwAff | None, scope: Scope) -> Scope:
+        values = {other: known for other, known in scope.values.items() if other is not variable}
+        if value is not None and self._is_tracked(variable):
+            values[variable] = value
+        return replace(scope, values=values)
+
+    def after_choice(self, scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> Scope:
+        """What is known after an if: what both sides agree on, or what an affine condition tells apart."""
+        values: dict[Variable, isl.PwAff] = {}
+        for variable in (one for one in then.values if one in otherwise.values):
+            first, second = (_at_depth(one.values[variable], scope) for one in (then, otherwise))
+            if first.is_equal(second):
+                values[variable] = first
+            elif truth.is_exact:
+                fails = truth.negated()
+                values[variable] = first.intersect_domain(truth.must).union_add(
+                    second.intersect_domain(fails.must)
+                )
+        return replace(scope, values=values)
+
+    def without_assigned(self, body: CStatement, scope: Scope) -> Scope:
+        """What is known at the start of each turn of a loop, and behind it: what it does not change."""
+        changed = set(assigned_in(body))
+        values = {one: value for one, value in scope.values.items() if one not in changed}
+        return replace(scope, values=values)
+
+
+def assigned_in(statement: CStatement) -> Iterator[Variable]:
+    """The variables that a statement declares, assigns to or increments."""
+    for node in walk(statement):
+        if isinstance(node, Declare):
+            yield from node.variables
+        variable = assigned_variable(node)
+        if variable is not None:
+            yield variable
+
+
+def _value_of_chain(value: Expression) -> Expression:
+    """What `a = b = x` gives to a: b, after its assignment, with the conversions around it."""
+    inner = bare(value)
+    if not isinstance(inner, Assign):
+        return value
+    target = bare(inner.target)
+    if not isinstance(target, Reference):
+        return value
+    return Cast(value.span, value.type, target, is_implied=True)
+
+
+def _combined(operator: str, reference: Reference, value: Expression) -> Expression:
+    """`q += x` as an expression: computed in the common type of both, and converted back."""
+    left, right = _promoted(reference.type), _promoted(value.type)
+    common = left if operator in ("<<", ">>") else _common(left, right)
+    other = value if operator in ("<<", ">>") else Cast(value.span, common, value, is_implied=True)
+    first = Cast(reference.span, common, reference, is_implied=True)
+    both = Binary(value.span, common, operator, first, other)
+    return Cast(value.span, reference.type, both, is_implied=True)
+
+
+def _promoted(kind: CType) -> CType:
+    return _INT if kind.is_integer and kind.bits < _INT.bits else kind
+
+
+def _common(left: CType, right: CType) -> CType:
+    """The type that C computes in: the wider one, and without sign if both are as wide and one has none."""
+    if not (left.is_integer and right.is_integer) or left.bits != right.bits:
+        return left if left.bits > right.bits or not right.is_integer else right
+    return left if left.kind == "unsigned" else right
+
+
+def _at_depth(value: isl.PwAff, scope: Scope) -> isl.PwAff:
+    """A value as a function of the loops around a place inside those around its assignment."""
+    return value.add_dims(isl.dim_type.in_, len(scope.iterators) - value.dim(isl.dim_type.in_))

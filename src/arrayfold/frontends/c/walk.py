@@ -1,0 +1,351 @@
+"""A region as statements of the model: domains, accesses, and the path of loops to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import islpy as isl
+
+from arrayfold.c.source import (
+    CText,
+    Guard,
+    Region,
+    StatementSource,
+    assigned_variable,
+    loop_variable,
+)
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Block,
+    CStatement,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    If,
+    Label,
+    OtherStatement,
+    Span,
+    Unary,
+    Variable,
+    bare,
+    walk,
+)
+from arrayfold.exact.isl import coalesced
+from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.frontends.c.effects import Effect, EffectReader
+from arrayfold.frontends.c.loops import LoopReader
+from arrayfold.frontends.c.values import ValueTracker
+
+_REFUSED = {
+    "while": "Only for loops with affine bounds can be analysed.",
+    "do while": "Only for loops with affine bounds can be analysed.",
+    "goto": "Use for loops and ifs.",
+    "break": "Put the condition into the loop bound, or an if around the statements that remain.",
+    "continue": "Put the remaining statements into an if.",
+    "return": "End the region before it.",
+    "switch": "Use ifs.",
+}
+
+
+@dataclass(frozen=True)
+class Position:
+    """The place of a statement in a sequence."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop on the way to a statement: which iterator, up or down, in order or in parallel."""
+
+    dimension: int
+    sign: int
+    is_parallel: bool
+
+
+Path: TypeAlias = tuple[Position | Loop, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A statement as it was found in the region.
+
+    may, must  { [i] }  the iterations in which it may, or surely does, run
+    """
+
+    name: str
+    source: StatementSource
+    may: isl.Set
+    must: isl.Set
+    path: Path
+    effects: tuple[Effect, ...]
+
+
+class RegionWalk:
+    """Goes through a region in the order of the text."""
+
+    def __init__(
+        self,
+        text: CText,
+        region: Region,
+        affine: AffineReader,
+        is_data: Callable[[Variable], bool],
+        parallel: Collection[For],
+    ) -> None:
+        self._text = text
+        self._affine = affine
+        self._effects = EffectReader(text, affine, is_data)
+        self._loops = LoopReader(text, affine)
+        self._parallel = parallel
+        self._values = ValueTracker(affine, region)
+        self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
+        self._names: set[str] = set()
+        self.found: list[Found] = []
+        self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
+
+    def run(self, statements: Sequence[CStatement]) -> list[Found]:
+        """Every statement of the region, in the order of the text."""
+        everything = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        self._sequence(statements, Scope((), everything, everything), (), (), 0)
+        return self.found
+
+    # ------------------------------------------------ statements
+
+    def _sequence(
+        self,
+        statements: Sequence[CStatement],
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+    ) -> tuple[int, Scope]:
+        """Go through statements that run one after another; the number of the next one, and what is known."""
+        for statement in statements:
+            number, scope = self._one(statement, scope, path, guards, number, None)
+        return number, scope
+
+    def _one(
+        self,
+        statement: CStatement,
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+        label: str | None,
+    ) -> tuple[int, Scope]:
+        match statement:
+            case Block(statements=statements):
+                after, inner = self._sequence(statements, scope, path, guards, number)
+                return after, replace(scope, values=inner.values)
+            case Label(name=name, statement=inner):
+                return self._one(inner, scope, path, guards, number, name)
+            case Evaluate(expression=expression):
+                return self._evaluate(statement, expression, scope, path, guards, number, label)
+            case Declare(variables=variables):
+                return self._declare(variables, scope, path, guards, number)
+            case If():
+                return self._if(statement, scope, path, guards, number)
+            case For():
+                self._for(statement, scope, (*path, Position(number)), guards)
+                return number + 1, self._values.without_assigned(statement, scope)
+            case OtherStatement(what=what):
+                raise self._text.error(
+                    f"{what} inside a region cannot be analysed", statement.span.start, _REFUSED.get(what)
+                )
+
+    def _evaluate(
+        self,
+        statement: Evaluate,
+        expression: Expression,
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+        label: str | None,
+    ) -> tuple[int, Scope]:
+        inner = bare(expression)
+        if isinstance(inner, Binary) and inner.operator == ",":
+            for part in (inner.left, inner.right):
+                single = Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
+                number, scope = self._evaluate(single, part, scope, path, guards, number, None)
+            return number, scope
+        effects = self._effects.of_statement(expression, scope)
+        source = StatementSource(statement, scope.iterators, guards)
+        self._add(source, scope, (*path, Position(number)), effects, label)
+        return number + 1, self._values.evaluated(expression, scope)
+
+    def _declare(
+        self,
+        variables: Sequence[Variable],
+        scope: Scope,
+        path: Path,
+        guards: tuple[Guard, ...],
+        number: int,
+    ) -> tuple[int, Scope]:
+        for variable in variables:
+            self.loops_of_variables[variable] = scope.iterators
+            if variable.initial is None or variable.storage == "static":
+                scope = self._values.without_value(variable, scope)
+                continue
+            if variable.is_array:
+                raise self._text.error(
+                    f"{variable.name} is initialised inside the region"
+                    if not variable.is_pointer
+                    else f"pointer {variable.name} may point to anything, so aliasing cannot be excluded",
+                    variable.span.start,
+                    "Declare it before the region, or assign its elements in a loop.",
+                )
+            effects = self._effects.of_value(variable.initial, scope)
+            effects.append(Effect(variable, (), True, scope, variable.span.start, node=variable))
+            source = StatementSource(variable, scope.iterators, guards)
+            self._add(source, scope, (*path, Position(number)), effects, None)
+            scope = self._values.declared(variable, scope)
+            number += 1
+        return number, scope
+
+    def _add(
+        self, source: StatementSource, scope: Scope, path: Path, effects: Sequence[Effect], label: str | None
+    ) -> str:
+        name = label if label and label not in self._names else f"S_{len(self.found)}"
+        while name in self._names or (name != label and name in self._labels):
+            name += "_"
+        self._names.add(name)
+        found = Found(name, source, coalesced(scope.may), coalesced(scope.must), path, tuple(effects))
+        self.found.append(found)
+        return name
+
+    # ------------------------------------------------ control
+
+    def _if(
+        self, node: If, scope: Scope, path: Path, guards: tuple[Guard, ...], number: int
+    ) -> tuple[int, Scope]:
+        truth = self._affine.truth(node.condition, scope)
+        inside, outside = guards, guards
+        effects = self._effects.of_value(node.condition, scope)
+        if not truth.is_exact or any(effect.variable not in scope.values for effect in effects):
+            source = StatementSource(node.condition, scope.iterators, guards)
+            name = self._add(source, scope, (*path, Position(number)), effects, None)
+            number += 1
+            if not truth.is_exact:
+                inside = (*guards, Guard(node.condition, True, name))
+                outside = (*guards, Guard(node.condition, False, name))
+        fails = truth.negated()
+        holds, other = (scope.narrowed(one.may, one.must) for one in (truth, fails))
+        number, holds = self._one(node.then, holds, path, inside, number, None)
+        if node.otherwise is not None:
+            number, other = self._one(node.otherwise, other, path, outside, number, None)
+        return number, self._values.after_choice(scope, truth, holds, other)
+
+    def _for(self, loop: For, scope: Scope, path: Path, guards: tuple[Guard, ...]) -> None:
+        variable = loop_variable(loop)
+        if variable is None or loop.condition is None or loop.step is None:
+            raise self._text.error(
+                "this loop has no start, no condition or no step",
+                loop.span.start,
+                "Write it as for (i = start; i < end; i++).",
+            )
+        if not variable.type.is_integer:
+            raise self._text.error(f"loop iterator {variable.name} is no integer", loop.span.start)
+        self._refuse_changed_iterator(loop, variable)
+        step = self._step(loop, variable)
+        scope = self._values.without_assigned(loop.body, scope)
+        domain = self._iterations(loop, variable, step, scope)
+        inner = Scope(
+            (*scope.iterators, variable),
+            coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
+            coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
+            scope.values,
+        )
+        link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
+        self._one(loop.body, inner, (*path, link), guards, 0, None)
+
+    def _refuse_changed_iterator(self, loop: For, variable: Variable) -> None:
+        for node in walk(loop.body):
+            if assigned_variable(node) is variable or (
+                isinstance(node, For) and loop_variable(node) is variable
+            ):
+                raise self._text.error(
+                    f"loop iterator {variable.name} changes inside its loop",
+                    node.span.start,
+                    "Use another variable.",
+                )
+
+    def _step(self, loop: For, variable: Variable) -> int:
+        assert loop.step is not None
+        node = bare(loop.step)
+        amount: Expression | None = None
+        sign = 1
+        match node:
+            case Unary(operator="x++" | "++"):
+                return self._same(loop, node, variable, 1)
+            case Unary(operator="x--" | "--"):
+                return self._same(loop, node, variable, -1)
+            case Assign(operator="+=" | "-=" as operator, value=value):
+                amount, sign = value, 1 if operator == "+=" else -1
+            case Assign(operator="=", value=value):
+                amount, sign = self._added(bare(value), variable)
+            case _:
+                pass
+        number = self._affine.constant(amount) if amount is not None else None
+        if number is not None and abs(number) >= 1 << (variable.type.bits - 1):
+            # `i += -1` adds a very large number to an unsigned i, which is the same.
+            number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
+        if not number:
+            raise self._text.not_affine(
+                "the step of this loop is no constant",
+                loop.step.span.start,
+                "Write i++, i--, i += 2 or the like.",
+            )
+        return self._same(loop, node, variable, sign * number)
+
+    def _same(self, loop: For, node: Expression, variable: Variable, step: int) -> int:
+        if assigned_variable(node) is not variable:
+            assert loop.step is not None
+            raise self._text.error(f"the step does not change {variable.name}", loop.step.span.start)
+        return step
+
+    def _added(self, value: Expression, variable: Variable) -> tuple[Expression | None, int]:
+        """`i + c`, `c + i` or `i - c`: c and its sign."""
+        if isinstance(value, Binary) and value.operator in ("+", "-"):
+            left, right = bare(value.left), bare(value.right)
+            if getattr(left, "variable", None) is variable:
+                return right, 1 if value.operator == "+" else -1
+            if getattr(right, "variable", None) is variable and value.operator == "+":
+                return left, 1
+        return None, 1
+
+    def _iterations(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set:
+        """{ [outer, i] }: from the start in steps, as long as the condition has held all the time."""
+        iteration = self._loops.of(loop, variable, step, scope)
+        if iteration is None:
+            assert loop.condition is not None
+            around = scope.may.add_dims(isl.dim_type.set, 1)
+            inner = Scope((*scope.iterators, variable), around, around, scope.values)
+            self._explain_bound(loop.condition, inner)
+        assert iteration is not None
+        return iteration
+
+    def _explain_bound(self, condition: Expression, scope: Scope) -> None:
+        """Raise the error that says what in a loop condition is not affine."""
+        match condition:
+            case Binary(operator="&&" | "||", left=left, right=right):
+                parts = [left, right]
+            case _ if bare(condition) is not condition:
+                parts = [bare(condition)]
+            case Unary(operator="!", operand=operand):
+                parts = [operand]
+            case Binary(left=left, right=right):
+                self._affine.value(bare(left), scope)
+                self._affine.value(bare(right), scope)
+                parts = []
+            case _:
+                self._affine.value(condition, scope)
+                parts = []
+        for part in parts:
+            if not self._affine.truth(part, scope).is_exact:
+                self._explain_bound(part, scope)
+        raise self._text.not_affine("this loop condition is not affine", condition.span.start)

@@ -1,0 +1,1 @@
+"""pet's interchange files -> Program."""

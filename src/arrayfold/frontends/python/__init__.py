@@ -1,0 +1,1 @@
+"""Python kernels: a function -> C text -> Program."""

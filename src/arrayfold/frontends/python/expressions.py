@@ -1,0 +1,326 @@
+"""Python expressions as C expressions with the same value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from arrayfold.exact.formula import Formula
+from arrayfold.frontends.python.interface import Interface
+from arrayfold.frontends.python.operations import Operations, is_operator
+from arrayfold.frontends.python.text import Code
+from arrayfold.frontends.python.types import C_TYPES, LARGEST, Kind, is_whole, natural, promoted
+from arrayfold.frontends.python.values import (
+    AND,
+    ATOM,
+    CONDITIONAL,
+    EQUAL,
+    LESS,
+    OR,
+    SUM,
+    UNARY,
+    Value,
+    converted,
+    number_value,
+)
+
+_HIGHEST_POWER = 16
+
+_RELATIONS: Mapping[type[ast.cmpop], tuple[str, int]] = {
+    ast.Lt: ("<", LESS),
+    ast.LtE: ("<=", LESS),
+    ast.Gt: (">", LESS),
+    ast.GtE: (">=", LESS),
+    ast.Eq: ("==", EQUAL),
+    ast.NotEq: ("!=", EQUAL),
+}
+_FUNCTIONS = (
+    *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+    *("asin", "acos", "atan", "cbrt", "erf", "fabs", "floor", "ceil"),
+)
+_NUMPY_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
+_CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586, "inf": float("inf")}
+_CALLS = "Known are min, max, abs, int, float, and functions such as math.sqrt, math.exp and np.sqrt."
+
+
+@dataclass
+class Scope:
+    """What names mean at a place in a kernel.
+
+    defined    names that surely have a value there
+    iterators  names of the loops around it -> whether the loop runs over natural numbers only
+    variables  scalars of the kernel -> what they are
+    """
+
+    interface: Interface
+    variables: Mapping[str, Value]
+    defined: set[str] = field(default_factory=set[str])
+    iterators: dict[str, bool] = field(default_factory=dict[str, bool])
+    helpers: set[str] = field(default_factory=set[str])
+
+    def inner(self) -> Scope:
+        """A place inside, whose new names end with it."""
+        return replace(self, defined=set(self.defined), iterators=dict(self.iterators))
+
+
+class Expressions:
+    """Translates the expressions at one place of a kernel."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._interface = scope.interface
+        self._text = scope.interface.text
+        self.operations = Operations(self._text, scope.helpers)
+
+    # ------------------------------------------------ values
+
+    def value(self, node: ast.expr) -> Value:
+        """A number."""
+        found = self._value(node)
+        return replace(found, code=Code.of(found.code, at=node))
+
+    def _value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(node, value)
+            case ast.Name(id=name):
+                return self._name(node, name)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+                return self._sign(self.value(operand), is_minus=isinstance(node.op, ast.USub))
+            case ast.BinOp(left=left, op=operator, right=right):
+                if is_operator(operator):
+                    return self.operations.operation(node, operator, self.value(left), self.value(right))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.operations.choice(
+                    node, self.condition(test, CONDITIONAL + 1), self.value(body), self.value(orelse)
+                )
+            case ast.Subscript():
+                length = self._interface.length(node)
+                return self._size(self._interface.extent(*length, node)) if length else self.cell(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Attribute():
+                path = self._interface.path(node) or ""
+                name = path.removeprefix("math.").removeprefix("numpy.")
+                if "." in path and name in _CONSTANTS:
+                    return number_value(_CONSTANTS[name])
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                raise self._text.error(
+                    "a condition is no number here", node, "Choose a number: 1 if ... else 0."
+                )
+            case _:
+                pass
+        raise self._refusal(node)
+
+    def _constant(self, node: ast.expr, value: object) -> Value:
+        if isinstance(value, bool):
+            raise self._text.error(f"{value} is no number here", node, "Write 1 or 0.")
+        if isinstance(value, int | float):
+            if isinstance(value, int) and abs(value) > LARGEST:
+                raise self._text.error("this number does not fit into 64 bits", node)
+            return number_value(value)
+        raise self._text.error(f"{self._text.source(node)} is no number", node)
+
+    def _name(self, node: ast.expr, name: str) -> Value:
+        interface = self._interface
+        if name in self._scope.iterators:
+            is_natural = self._scope.iterators[name]
+            return Value(Code.of(interface.c_names.of(name)), "int", is_natural=is_natural)
+        if name in interface.scalars:
+            kind: Kind = "int" if interface.scalars[name] == "int" else "float"
+            return Value(Code.of(interface.c_names.of(name)), kind)
+        if name in interface.arrays:
+            raise self._text.error(
+                f"{name} is an array; expected one of its elements",
+                node,
+                "Use every subscript; operations on whole arrays cannot be analysed, write loops.",
+            )
+        if name in interface.local_names and name not in self._scope.defined:
+            raise self._text.error(
+                f"{name} may have no value here",
+                node,
+                "Names of loops end with the loop; give other names a value on every way to this place.",
+            )
+        if name in interface.named:
+            return self._size(interface.named[name])
+        if name in self._scope.variables:
+            return self._scope.variables[name]
+        if name in interface.names.constants:
+            return number_value(interface.names.constants[name])
+        path = interface.path(node) or ""
+        if path.startswith(("math.", "numpy.")) and path.split(".")[1] in _CONSTANTS:
+            return number_value(_CONSTANTS[path.split(".")[1]])
+        raise self._text.error(
+            f"nothing is known of {name}",
+            node,
+            "A kernel sees its arguments, and numbers that its file names once at the top.",
+        )
+
+    def _size(self, size: Formula) -> Value:
+        if size.is_constant:
+            return number_value(int(size.as_number()))
+        is_natural = size.is_atom and str(size) in self._interface.sizes
+        return Value(Code.of(str(size)), "int", ATOM if size.is_atom else SUM, is_natural=is_natural)
+
+    def _sign(self, operand: Value, *, is_minus: bool) -> Value:
+        if not is_minus:
+            return operand
+        if operand.number is not None:
+            return number_value(-operand.number)
+        inner = operand.inside(UNARY)
+        inner = Code.of("(", inner, ")") if str(inner).startswith("-") else inner
+        return Value(Code.of("-", inner), operand.kind, UNARY, others=operand.others)
+
+    # ------------------------------------------------ elements
+
+    def cell(self, node: ast.Subscript) -> Value:
+        """An element of an array."""
+        indices: list[ast.expr] = []
+        base: ast.expr = node
+        while isinstance(base, ast.Subscript):
+            part = list(base.slice.elts) if isinstance(base.slice, ast.Tuple) else [base.slice]
+            indices = [*part, *indices]
+            base = base.value
+        if not isinstance(base, ast.Name) or base.id not in self._interface.arrays:
+            raise self._text.error(
+                f"{self._text.source(base)} is no array", base, "Arrays are arguments, or come from af.empty."
+            )
+        info = self._interface.arrays[base.id]
+        if not info.is_argument and base.id not in self._scope.defined:
+            raise self._text.error(f"{base.id} may have no value here", base)
+        subscripts = [Code.of("[", self._index(base.id, index).code, "]") for index in indices]
+        return Value(Code.of(self._interface.c_names.of(base.id), *subscripts), info.dtype)
+
+    def _index(self, array: str, node: ast.expr) -> Value:
+        if isinstance(node, ast.Slice):
+            raise self._text.error(
+                "a slice stands for several elements, which cannot be analysed",
+                node,
+                "Write a loop over them.",
+            )
+        if isinstance(node, ast.Constant) and node.value in (None, ...):
+            raise self._text.error(f"{self._text.source(node)} is no index of an element", node)
+        index = self.value(node)
+        if not is_whole(index.kind):
+            raise self._text.error(f"an index is a whole number, but this is a {index.kind}", node)
+        if isinstance(index.number, int) and index.number < 0:
+            raise self._text.error(
+                f"{index.number} counts from the end of {array}",
+                node,
+                f"Write it with the size: N - {-index.number}, where N is the length of {array} there.",
+            )
+        return index
+
+    # ------------------------------------------------ calls
+
+    def _call(self, node: ast.Call) -> Value:
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise self._text.error("a call in a kernel has plain arguments only", node)
+        length = self._interface.length(node)
+        if length:
+            return self._size(self._interface.extent(*length, node))
+        is_builtin = isinstance(node.func, ast.Name) and node.func.id not in self._interface.local_names
+        name = node.func.id if is_builtin and isinstance(node.func, ast.Name) else ""
+        path = self._interface.path(node.func) or ""
+        if path in ("arrayfold.empty", "numpy.empty"):
+            raise self._text.error(
+                "a temporary is made at the top of the kernel, outside of loops and conditions",
+                node,
+                "Write tmp = af.empty((N, M)) as a statement of its own.",
+            )
+        arguments = [self.value(argument) for argument in node.args]
+        module, _, function = path.partition(".")
+        match name, arguments:
+            case (("min" | "max"), [_, _, *_]) if not path:
+                return self.operations.extreme(node, name, arguments)
+            case "abs", [one] if not path:
+                return self.operations.absolute(one)
+            case "int", [one] if not path:
+                return (
+                    one
+                    if one.kind == "int"
+                    else Value(Code.of("(long long)", one.inside(UNARY)), "int", UNARY)
+                )
+            case "float", [one] if not path:
+                return self.operations.cast(one, "float")
+            case _:
+                pass
+        if module == "numpy" and function in ("float32", "float64", "int32", "int64") and len(arguments) == 1:
+            return self.operations.cast(arguments[0], function)
+        if module == "math" and function == "pow" and len(arguments) == 2:
+            return self.operations.power(*arguments)
+        if path in ("numpy.abs", "numpy.absolute") and len(arguments) == 1:
+            return self.operations.absolute(arguments[0])
+        function = _NUMPY_NAMES.get(function, function) if module == "numpy" else function
+        if module in ("math", "numpy") and function in _FUNCTIONS and len(arguments) == 1:
+            return self.operations.function(node, module, function, arguments[0])
+        raise self._text.error(f"{self._text.source(node.func)}() is not known in a kernel", node, _CALLS)
+
+    # ------------------------------------------------ conditions
+
+    def condition(self, node: ast.expr, level: int = 0) -> Code:
+        """A condition as C, binding at least so tightly."""
+        code, own = self._condition(node)
+        code = code if own >= level else Code.of("(", code, ")")
+        return Code.of(code, at=node)
+
+    def _condition(self, node: ast.expr) -> tuple[Code, int]:
+        match node:
+            case ast.BoolOp(op=operator, values=values):
+                sign, level = ("&&", AND) if isinstance(operator, ast.And) else ("||", OR)
+                parts = [self.condition(value, AND + 1) for value in values]
+                return Code.joined(f" {sign} ", parts), level
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Code.of("!", self.condition(operand, ATOM)), UNARY
+            case ast.Constant(value=bool() as value):
+                return Code.of(str(int(value))), ATOM
+            case ast.Compare(left=left, ops=operators, comparators=others):
+                sides = [self.value(side) for side in (left, *others)]
+                parts = [
+                    self._relation(node, operator, sides[k], sides[k + 1])
+                    for k, operator in enumerate(operators)
+                ]
+                if len(parts) == 1:
+                    return parts[0]
+                return Code.joined(" && ", (code for code, _ in parts)), AND
+            case _:
+                value = self.value(node)
+                return Code.of(value.inside(EQUAL + 1), " != 0"), EQUAL
+
+    def _relation(self, node: ast.AST, operator: ast.cmpop, left: Value, right: Value) -> tuple[Code, int]:
+        if type(operator) not in _RELATIONS:
+            raise self._text.error(
+                "numbers are compared with <, <=, >, >=, == and != in a kernel",
+                node,
+                "Write x == 1 or x == 2.",
+            )
+        symbol, level = _RELATIONS[type(operator)]
+        kind = promoted(left.kind, right.kind)
+        if not all(map(is_whole, left.kinds | right.kinds)):
+            self.operations.agreed(node, promoted, left, right)
+        if not is_whole(kind) and natural(left.kind, right.kind) != C_TYPES[kind]:
+            left, right = converted(left, kind), converted(right, kind)
+        return Code.of(left.inside(level + 1), f" {symbol} ", right.inside(level + 1)), level
+
+    def _refusal(self, node: ast.expr) -> Exception:
+        what, hint = _REFUSED.get(type(node), ("this", "Expected numbers, elements of arrays and operators."))
+        return self._text.error(f"{what} cannot stand in a kernel: {self._text.source(node)}", node, hint)
+
+
+_LOOPS = "Write for loops."
+_REFUSED: Mapping[type[ast.expr], tuple[str, str]] = {
+    ast.ListComp: ("a list comprehension", _LOOPS),
+    ast.GeneratorExp: ("a generator", _LOOPS),
+    ast.SetComp: ("a set", _LOOPS),
+    ast.DictComp: ("a dictionary", _LOOPS),
+    ast.List: ("a list", "Use an array: tmp = af.empty(N)."),
+    ast.Tuple: ("a tuple", "Use one assignment a value."),
+    ast.Dict: ("a dictionary", "Use arguments."),
+    ast.Set: ("a set", "Use arrays."),
+    ast.Lambda: ("a function", "Write the expression where it is used."),
+    ast.NamedExpr: ("an assignment inside an expression", "Make it a statement of its own."),
+    ast.Starred: ("a starred expression", "Name every value."),
+    ast.Await: ("await", "Kernels run at once."),
+    ast.JoinedStr: ("a text", "Kernels compute with numbers."),
+}

@@ -1,0 +1,1 @@
+"""Problem files: isl notation in TOML -> Program or ConflictProblem, and back."""

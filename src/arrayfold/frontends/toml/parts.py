@@ -1,0 +1,198 @@
+"""The parts of a problem file: its values, where they stand, and the isl objects they denote."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import islpy as isl
+
+from arrayfold.base.errors import InputError
+from arrayfold.base.source_text import SourceText
+from arrayfold.exact.isl import is_bounded, parameter_names, tuple_name
+from arrayfold.frontends.toml.locate import read_toml
+
+_NAMING_KEYS = (
+    "array",
+    "conflicts",
+    "differences",
+    "write",
+    "may_write",
+    "live_out",
+    "live_in",
+    "read",
+    "may_read",
+)
+
+
+@dataclass(frozen=True)
+class ProblemText:
+    """The values of a problem file and the text they come from."""
+
+    file: str
+    values: Mapping[str, Any]
+    places: Mapping[str, SourceText]
+    whole: SourceText
+
+    @staticmethod
+    def read(file: str, text: str) -> ProblemText:
+        """The values of a TOML text."""
+        values, places = read_toml(file, text)
+        return ProblemText(file, values, places, SourceText(text, file, text, range(len(text) + 1)))
+
+    @staticmethod
+    def read_json(file: str, text: str) -> ProblemText:
+        """The values of a JSON object with the same keys."""
+        whole = SourceText(text, file, text, range(len(text) + 1))
+        try:
+            values: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise whole.error(f"not JSON: {error.msg}", error.pos) from None
+        except ValueError as error:
+            reason = str(error).partition(";")[0]
+            raise whole.error(f"not JSON that can be read: {reason}") from None
+        except RecursionError:
+            raise whole.error("not JSON that can be read: it is nested too deeply") from None
+        if not isinstance(values, dict):
+            raise whole.error("expected a JSON object with the keys of a problem file")
+        return ProblemText(file, cast("dict[str, Any]", values), {}, whole)
+
+    def text(self, key: str) -> SourceText:
+        """The located isl text under a key."""
+        value = self.values[key]
+        if not isinstance(value, str):
+            raise self.error(f"{key} must be a string in isl notation", key)
+        place = self.places.get(key)
+        if place is None or place.value != value:
+            position = self.position(key)
+            return SourceText(value, self.file, self.whole.value, [position] * (len(value) + 1))
+        return place
+
+    def position(self, key: str) -> int:
+        """Where a key stands in the file."""
+        return self.whole.find(rf"(?m)^[ \t]*\[*[\"']?{re.escape(key)}\b")
+
+    def error(self, message: str, key: str | None, hint: str | None = None) -> InputError:
+        """An error that points at a key, or at the start of the file."""
+        return self.whole.error(message, self.position(key) if key else 0, hint)
+
+
+@dataclass(frozen=True)
+class ProblemParts:
+    """The isl objects of a problem file, all with the parameters of the context."""
+
+    problem: ProblemText
+    context: isl.Set
+    sets: Mapping[str, isl.UnionSet]
+    maps: Mapping[str, isl.UnionMap]
+
+    def set(self, key: str) -> isl.UnionSet:
+        """The set under a key; empty if it is absent."""
+        return self.sets.get(key, isl.UnionSet.empty(self.context.get_space()))
+
+    def map(self, key: str) -> isl.UnionMap:
+        """The relation under a key; empty if it is absent."""
+        return self.maps.get(key, isl.UnionMap.empty(self.context.get_space()))
+
+    def error(self, message: str, key: str, tuple_name: str | None, hint: str | None = None) -> InputError:
+        """An error that points at the first use of a tuple in the text of a key."""
+        text = self.problem.text(key)
+        pattern = rf"\b{re.escape(tuple_name)}\s*\[" if tuple_name else r"\{"
+        return text.error(message, text.find(pattern), hint)
+
+    def mentions(self, key: str, tuple_name: str) -> bool:
+        """Whether the text of a key uses a tuple, maybe for a set that is empty."""
+        return re.search(rf"\b{re.escape(tuple_name)}\s*\[", self.problem.text(key).value) is not None
+
+    def check_statement(
+        self, key: str, name: str | None, found: int, domains: Mapping[str, isl.Set]
+    ) -> isl.Set:
+        """The domain of a statement that a key mentions with so many iterators."""
+        if name is None or name not in domains:
+            what = f"statement {name or '(unnamed)'} in {key}"
+            if name is not None and self.mentions("domain", name):
+                raise self.error(f"{what} has no instances: its domain is empty", key, name)
+            message = f"{what} does not occur in the domain"
+            raise self.error(message, key, name, did_you_mean(name or "", domains))
+        expected = domains[name].dim(isl.dim_type.set)
+        if found != expected:
+            message = (
+                f"statement {name} has {counted(expected, 'iterator')} in the domain, but {found} in {key}"
+            )
+            raise self.error(message, key, name)
+        return domains[name]
+
+    def note_rank(self, key: str, cells: isl.Set, ranks: dict[str, int]) -> str:
+        """The array that the cells belong to, after its rank was compared with earlier uses."""
+        name, found = tuple_name(cells), cells.dim(isl.dim_type.set)
+        if name is None:
+            raise self.error(f"cells in {key} need an array name, as in A[i, j]", key, None)
+        if ranks.setdefault(name, found) != found:
+            text = self.problem.text(key)
+            message = f"array {name} has {counted(ranks[name], 'dimension')} elsewhere, but {found} here"
+            raise text.error(message, _position_with_rank(text, name, found))
+        return name
+
+    def check_bounded(self, key: str, points: isl.Set, what: str) -> None:
+        """Raise unless the set is finite for every parameter value."""
+        if is_bounded(points):
+            return
+        for k in range(points.dim(isl.dim_type.set)):
+            low = points.dim_has_any_lower_bound(isl.dim_type.set, k)
+            high = points.dim_has_any_upper_bound(isl.dim_type.set, k)
+            if not (low and high):
+                dimension = points.get_dim_name(isl.dim_type.set, k) or f"number {k}"
+                side = "bound" if not (low or high) else "upper bound" if low else "lower bound"
+                message = f"{what} is unbounded: dimension {dimension} has no {side}"
+                raise self.error(message, key, points.get_tuple_name())
+        raise self.error(f"{what} is unbounded", key, points.get_tuple_name())
+
+    def dimension_names(self, array: str, rank: int) -> tuple[str, ...]:
+        """The names that the file itself uses for the indices of an array, where it does."""
+        parameters = set(parameter_names(self.context))
+        for key in _NAMING_KEYS:
+            if key in self.problem.values:
+                for names in _index_lists(self.problem.text(key), array):
+                    plain = all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
+                    if plain and len(set(names)) == len(names) == rank and not parameters & set(names):
+                        return names
+        return tuple(self._fresh(f"i{k}") for k in range(rank))
+
+    def _fresh(self, name: str) -> str:
+        """A name that no parameter has."""
+        while name in parameter_names(self.context):
+            name += "_"
+        return name
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A suggestion for a misspelt name."""
+    names = list(known)
+    close = [other for other in names if other.casefold() == name.casefold()]
+    close = close or difflib.get_close_matches(name, names, 1)
+    return f"Did you mean {close[0]!r}?" if close else None
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "dimension"), counted(2, "dimension")
+    ('1 dimension', '2 dimensions')
+    """
+    return f"{number} {noun}" + "s" * (number != 1)
+
+
+def _index_lists(text: SourceText, array: str) -> Iterator[tuple[str, ...]]:
+    for match in re.finditer(rf"\b{re.escape(array)}\s*\[([^\[\]]*)\]", text.value):
+        yield tuple(part.strip() for part in match[1].split(",") if part.strip())
+
+
+def _position_with_rank(text: SourceText, name: str, rank: int) -> int:
+    for match in re.finditer(rf"\b{re.escape(name)}\s*\[([^\[\]]*)\]", text.value):
+        if len([part for part in match[1].split(",") if part.strip()]) == rank:
+            return match.start()
+    return text.find(rf"\b{re.escape(name)}\s*\[")

@@ -1,0 +1,337 @@
+"""Validity of mappings whose coefficients or moduli are polynomials of the parameters.
+
+Two cells share an address iff their difference lies in the kernel of the mapping, a lattice. Suppose that
+lattice has a basis B whose entries are affine in the parameters. Every difference in it is d = B k with
+integer k, and k = adj(B) d / det(B) is bounded because the differences are. If the bound of those k that
+belong to vectors with parameters is a number for all parameter values, finitely many values of them remain.
+For each, B k is affine in the other k, and whether it is a conflicting difference is an affine question.
+
+The basis is guessed from a few sizes and then checked exactly, as polynomials:
+
+- every basis vector is in the kernel: each row takes it to a polynomial multiple of its modulus;
+- the mapping reaches all addresses, so that the kernel has index b1*b2*...; and |det(B)| is that number,
+  so that the basis generates the whole kernel;
+- a polynomial is never negative for p >= low if all its coefficients are nonnegative after p = low + s.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding
+from arrayfold.exact.isl import fresh_names, image, linear_form, parameter_minima
+from arrayfold.exact.lattice import Vector, common_divisors_divide, is_onto, rank_modulo, reduced_kernel
+from arrayfold.mapping.modular import ModularMapping
+
+_GUESSED_FROM = (60, 61, 62, 63)
+_MOST_MULTIPLES = 6
+_MOST_CHECKS = 20_000
+
+Matrix = list[list[Formula]]
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeVerdict:
+    """The multiples that had to be checked, and the colliding differences that were found.
+
+    colliding  { A[d] }  empty iff the mapping is valid
+    """
+
+    basis: tuple[tuple[Formula, ...], ...]
+    multiples: tuple[int | None, ...]
+    colliding: isl.Set
+
+
+def check_lattice(conflicts: Conflicts, mapping: ModularMapping) -> LatticeVerdict | None:
+    """All conflicting differences in the kernel of the mapping; None where the argument does not apply."""
+    low = parameter_minima(conflicts.context)
+    if not low or not _reaches_all_addresses(mapping) or not mapping.size.is_polynomial:
+        return None
+    basis = _guess_basis(mapping, low)
+    if basis is None or not _generates_kernel(mapping, basis):
+        return None
+    multiples = _bound_multiples(conflicts, basis, low)
+    if multiples is None or math.prod(2 * k + 1 for k in multiples if k) > _MOST_CHECKS:
+        return None
+    colliding = _collisions(conflicts, basis, multiples)
+    return LatticeVerdict(tuple(map(tuple, basis)), multiples, colliding)
+
+
+# ---------------------------------------------------------------- the kernel
+
+
+def _reaches_all_addresses(mapping: ModularMapping) -> bool:
+    """One row with an entry ±1, constant rows that map onto all integer vectors, or prime by prime."""
+    rows = mapping.matrix
+    if len(rows) == 1 and any(entry in (Formula.constant(1), Formula.constant(-1)) for entry in rows[0]):
+        return True
+    if all(entry.is_constant for row in rows for entry in row) and is_onto(
+        [[int(entry.as_number()) for entry in row] for row in rows]
+    ):
+        return True
+    return _is_onto_modulo_primes(mapping)
+
+
+def _is_onto_modulo_primes(mapping: ModularMapping) -> bool:
+    """Rows reach every address iff for each prime those whose modulus it divides are independent modulo it.
+
+    One row may have a modulus that is no number. Common divisors of that row and its modulus divide a number
+    D, by polynomials u with u . row + v modulus = D; so only primes of D and of the other moduli need a look,
+    each at its finitely many residues of the parameter.
+    """
+    names = {name for f in (*itertools.chain(*mapping.matrix), *mapping.moduli) for name in f.names()}
+    moving = [k for k, modulus in enumerate(mapping.moduli) if not modulus.is_constant]
+    if len(names) > 1 or len(moving) > 1:
+        return False
+    name = next(iter(names), "")
+    rows = [[_whole_coefficients(entry, name) for entry in row] for row in mapping.matrix]
+    moduli = [_whole_coefficients(modulus, name) for modulus in mapping.moduli]
+    numbers = [int(modulus.as_number()) for modulus in mapping.moduli if modulus.is_constant]
+    if None in moduli or any(None in row for row in rows):
+        return False
+    for k in moving:
+        divisor = common_divisors_divide([c for c in (*rows[k], moduli[k]) if c])
+        if divisor is None:
+            return False
+        numbers.append(divisor)
+    return all(
+        _are_independent(rows, moduli, prime, residue)
+        for prime in _primes(math.prod(numbers))
+        for residue in range(prime)
+    )
+
+
+def _are_independent(
+    rows: Sequence[Sequence[Sequence[int] | None]],
+    moduli: Sequence[Sequence[int] | None],
+    prime: int,
+    residue: int,
+) -> bool:
+    active = [
+        [_value(entry, residue) for entry in row]
+        for row, modulus in zip(rows, moduli, strict=True)
+        if _value(modulus, residue) % prime == 0
+    ]
+    return not active or rank_modulo(active, prime) == len(active)
+
+
+def _value(coefficients: Sequence[int] | None, at: int) -> int:
+    assert coefficients is not None
+    return sum(c * at**power for power, c in enumerate(coefficients))
+
+
+def _whole_coefficients(formula: Formula, name: str) -> list[int] | None:
+    found = _coefficients(formula, name)
+    if found is None or any(coefficient.denominator != 1 for coefficient in found):
+        return None
+    return [int(coefficient) for coefficient in found]
+
+
+def _primes(number: int) -> list[int]:
+    """The primes that divide a number.
+
+    >>> _primes(12)
+    [2, 3]
+    """
+    found: list[int] = []
+    candidate = 2
+    while candidate * candidate <= number:
+        if number % candidate == 0:
+            found.append(candidate)
+            while number % candidate == 0:
+                number //= candidate
+        candidate += 1
+    return [*found, number] if number > 1 else found
+
+
+def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | None:
+    """Vectors with affine entries that form a reduced basis of the kernel at a few sizes.
+
+    One parameter moves at a time, so that slopes can be read off; None if no affine fit exists.
+    """
+    (name, *others) = low
+    if others:
+        return None
+    sizes = [max(low[name], 0) + offset for offset in _GUESSED_FROM]
+    if any(modulus.at({name: size}) < 1 for modulus in mapping.moduli for size in sizes):
+        return None
+    bases = [_kernel_at(mapping, {name: size}) for size in sizes]
+    fitted: Matrix = []
+    for vectors in zip(*bases, strict=True):
+        line: list[Formula] = []
+        for values in zip(*vectors, strict=True):
+            slope = values[1] - values[0]
+            start = values[0] - slope * sizes[0]
+            if any(value != start + slope * size for value, size in zip(values, sizes, strict=True)):
+                return None
+            line.append(Formula.name(name) * slope + start)
+        fitted.append(line)
+    return fitted
+
+
+def _kernel_at(mapping: ModularMapping, params: Mapping[str, int]) -> list[Vector]:
+    rows = [[entry.at(params) for entry in row] for row in mapping.matrix]
+    return reduced_kernel(rows, [modulus.at(params) for modulus in mapping.moduli])
+
+
+def _generates_kernel(mapping: ModularMapping, basis: Matrix) -> bool:
+    for row, modulus in zip(mapping.matrix, mapping.moduli, strict=True):
+        for vector in basis:
+            if not _is_multiple(_dot(row, vector), modulus):
+                return False
+    determinant = _determinant(basis)
+    return mapping.size in (determinant, -determinant)
+
+
+def _dot(left: Sequence[Formula], right: Sequence[Formula]) -> Formula:
+    return sum((a * b for a, b in zip(left, right, strict=True)), start=Formula.constant(0))
+
+
+def _is_multiple(value: Formula, modulus: Formula) -> bool:
+    """Whether a polynomial of one parameter is an integer polynomial times another."""
+    names = value.names() | modulus.names()
+    if not names:
+        return value.as_number() % modulus.as_number() == 0
+    (name,) = names
+    remainder, divisor = _coefficients(value, name), _coefficients(modulus, name)
+    if remainder is None or divisor is None:
+        return False
+    while len(remainder) >= len(divisor):
+        factor = remainder[-1] / divisor[-1]
+        if factor.denominator != 1:
+            return False
+        shift = len(remainder) - len(divisor)
+        for k, coefficient in enumerate(divisor):
+            remainder[shift + k] -= factor * coefficient
+        remainder.pop()
+        while remainder and not remainder[-1]:
+            remainder.pop()
+    return not remainder
+
+
+def _coefficients(formula: Formula, name: str) -> list[Fraction] | None:
+    """Coefficients of a polynomial of one parameter, from the constant on."""
+    found: dict[int, Fraction] = {}
+    for monomial, coefficient in formula.terms:
+        match monomial:
+            case ():
+                found[0] = coefficient
+            case ((atom, power),) if atom == name:
+                found[power] = coefficient
+            case _:
+                return None
+    return [found.get(power, Fraction(0)) for power in range(max(found, default=-1) + 1)]
+
+
+def _determinant(matrix: Matrix) -> Formula:
+    if not matrix:
+        return Formula.constant(1)
+    total = Formula.constant(0)
+    for column, entry in enumerate(matrix[0]):
+        minor = [[*row[:column], *row[column + 1 :]] for row in matrix[1:]]
+        total += entry * _determinant(minor) * (-1) ** column
+    return total
+
+
+# ---------------------------------------------------------------- finitely many multiples
+
+
+def _bound_multiples(
+    conflicts: Conflicts, basis: Matrix, low: Mapping[str, int]
+) -> tuple[int | None, ...] | None:
+    """Numbers that no difference exceeds in its coordinates with respect to the basis.
+
+    Vectors of numbers need none (None); the whole is None where another vector has none.
+
+    Coordinate j of d is the sum over i of cofactor(j, i) * d_i / det, and |d_i| <= reach_i.
+    """
+    differences = conflicts.differences.intersect_params(conflicts.context)
+    reaches = [_reach(differences, k, conflicts.context) for k in range(len(basis))]
+    if not all(reach.is_polynomial for reach in reaches):
+        return None
+    determinant = _determinant(basis)
+    if _from_least_sizes(determinant, low).evaluate(dict.fromkeys(low, 0)) < 0:
+        determinant = -determinant
+    found: list[int | None] = []
+    for j, vector in enumerate(basis):
+        if all(entry.is_constant for entry in vector):
+            found.append(None)
+            continue
+        total = Formula.constant(0)
+        for i, reach in enumerate(reaches):
+            total += _absolute(_cofactor(basis, j, i), low) * _absolute(reach, low)
+        scaled = _from_least_sizes(determinant, low)
+        bound = next((k for k in range(_MOST_MULTIPLES) if _is_positive(scaled * (k + 1) - total)), None)
+        if bound is None:
+            return None
+        found.append(bound)
+    return tuple(found)
+
+
+def _reach(differences: isl.Set, axis: int, context: isl.Set) -> Formula:
+    unit = [int(axis == k) for k in range(differences.dim(isl.dim_type.set))]
+    return exceeding(image(differences, linear_form(differences.get_space(), unit)), context) - 1
+
+
+def _cofactor(matrix: Matrix, row: int, column: int) -> Formula:
+    minor = [[*line[:column], *line[column + 1 :]] for k, line in enumerate(matrix) if k != row]
+    return _determinant(minor) * (-1) ** (row + column)
+
+
+def _from_least_sizes(formula: Formula, low: Mapping[str, int]) -> Formula:
+    """The polynomial in p - low instead of p."""
+    return formula.replace_names({name: Formula.name(name) + value for name, value in low.items()})
+
+
+def _absolute(formula: Formula, low: Mapping[str, int]) -> Formula:
+    """A polynomial in p - low that is nowhere smaller than the absolute value of the formula."""
+    return Formula(tuple((m, abs(c)) for m, c in _from_least_sizes(formula, low).terms))
+
+
+def _is_positive(formula: Formula) -> bool:
+    """Whether a polynomial is positive for all nonnegative arguments, seen from its coefficients."""
+    constant = formula.evaluate(dict.fromkeys(formula.names(), 0))
+    return constant > 0 and all(coefficient >= 0 for _, coefficient in formula.terms)
+
+
+def _collisions(conflicts: Conflicts, basis: Matrix, multiples: Sequence[int | None]) -> isl.Set:
+    """{ A[d] }: conflicting differences among the combinations of the basis.
+
+    Vectors of numbers enter any number of times, the others as often as their bound allows.
+    """
+    differences = conflicts.differences.intersect_params(conflicts.context)
+    fixed = [vector for vector, bound in zip(basis, multiples, strict=True) if bound is None]
+    moving = [vector for vector, bound in zip(basis, multiples, strict=True) if bound is not None]
+    bounds = [bound for bound in multiples if bound is not None]
+    found = isl.Set.empty(differences.get_space())
+    for factors in itertools.product(*(range(-k, k + 1) for k in bounds)):
+        if next(filter(None, factors), 1) > 0:
+            weights = [Formula.constant(factor) for factor in factors]
+            vector = [_dot(weights, column) for column in zip(*moving, strict=True)] if moving else None
+            found = found.union(_line(differences.get_space(), vector, fixed).intersect(differences))
+    return found
+
+
+def _line(space: isl.Space, start: Sequence[Formula] | None, fixed: Matrix) -> isl.Set:
+    """{ A[d] }: start, an affine vector, plus all integer combinations of vectors of numbers."""
+    rank = space.dim(isl.dim_type.set)
+    origin = start or [Formula.constant(0)] * rank
+    parameters = sorted({name for entry in origin for name in entry.names()})
+    names = fresh_names("factor", len(fixed), parameters)
+    indices = fresh_names("d", rank, [*parameters, *names])
+    entries = [
+        str(sum((v[k] * Formula.name(n) for v, n in zip(fixed, names, strict=True)), start=origin[k]))
+        for k in range(rank)
+    ]
+    tuple_name = space.get_tuple_name(isl.dim_type.set) or ""
+    equations = " and ".join(f"{index} = {entry}" for index, entry in zip(indices, entries, strict=True))
+    exists = f"exists ({', '.join(names)} : {equations})" if names else equations
+    return isl.Set(f"[{', '.join(parameters)}] -> {{ {tuple_name}[{', '.join(indices)}] : {exists} }}")

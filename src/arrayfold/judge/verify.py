@@ -1,0 +1,367 @@
+"""The judge: is a mapping valid for every parameter value of the context? A proof or a counterexample.
+
+It shares no code with the methods. Two cells x and y of a modular mapping share an address iff every row
+of the matrix takes their difference d = y - x to a multiple of its modulus, so validity is a statement on
+differences: no d other than zero is conflicting and taken to multiples by all rows.
+
+A constant modulus is Presburger arithmetic and left to isl. For a modulus b that depends on parameters,
+`row . d = k*b` is not affine because of the product; but if isl shows that |row . d| < (K + 1)*b for all
+conflicting d, then k is one of -K ... K and each of these finitely many equations is affine. The same goes
+for a coefficient that contains parameters, if its index takes finitely many values among the differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import islpy as isl
+
+from arrayfold.base.defects import reported
+from arrayfold.base.errors import IncompleteMapping
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import to_pw_aff
+from arrayfold.exact.isl import (
+    coalesced,
+    fix_parameters,
+    integer,
+    linear_form,
+    points,
+    smallest_parameters,
+    smallest_point,
+    visit_points,
+)
+from arrayfold.judge.shape import check_table, check_well_formed, is_shown_positive
+from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping
+
+_MOST_WRAPS = 16
+_MOST_VALUES = 32
+_PROBED_SIZES = 6
+ProofKind: TypeAlias = Literal["rows", "lattice", "corners", "nothing", "pairs", "table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """No two conflicting cells share an address, for every parameter value in the context.
+
+    kind  what the argument rests on
+    """
+
+    argument: str
+    steps: tuple[str, ...]
+    context: isl.Set
+    kind: ProofKind = "pairs"
+
+    def __str__(self) -> str:
+        return "\n".join([f"Proved {self.argument}.", *(f"  - {step}" for step in self.steps)])
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Two conflicting cells that share an address."""
+
+    array: str
+    params: Mapping[str, int]
+    cells: tuple[tuple[int, ...], tuple[int, ...]]
+    address: tuple[int, ...]
+
+    def __str__(self) -> str:
+        first, second = (f"{self.array}[{', '.join(map(str, cell))}]" for cell in self.cells)
+        where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
+        address = ", ".join(map(str, self.address))
+        prefix = f"At {where}, " if where else ""
+        return f"{prefix}{first} and {second} conflict and share address [{address}]"
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Neither proved nor refuted."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"Neither proved nor refuted: {self.reason}"
+
+
+Verdict = Proof | Counterexample | Undecided
+
+
+@reported
+def verify(conflicts: Conflicts, mapping: AddressMapping) -> Verdict:
+    """Whether no two different conflicting cells get the same address, for all of the context.
+
+    A table is judged for its own parameter values only, and the proof says so.
+    """
+    if isinstance(mapping, RelationMapping):
+        return _verify_relation(conflicts, mapping)
+    if isinstance(mapping, TableMapping):
+        return _verify_table(conflicts, mapping)
+    check_well_formed(conflicts, mapping)
+    verdict = _verify_rows(conflicts, mapping)
+    if isinstance(verdict, _Open):
+        verdict = (
+            _verify_lattice(conflicts, mapping)
+            or _verify_linear(conflicts, mapping)
+            or _search(conflicts, mapping, verdict)
+        )
+    for modulus in mapping.moduli:
+        if isinstance(verdict, Proof) and not is_shown_positive(modulus, conflicts.context):
+            return Undecided(f"modulus {modulus} is not shown to be positive for every size")
+    return verdict
+
+
+def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
+    """Conflicting cells that the mapping sends to the same address.
+
+    conflicts  { A[x] -> A[y] }  x != y, symmetric
+    mapping    { A[x] -> [z] }   gives every conflicting cell an address
+    result     { A[x] -> A[y] }  empty iff the mapping is valid (DSV05, Def. 2)
+    """
+    return conflicts.intersect(mapping.apply_range(mapping.reverse()))
+
+
+# ---------------------------------------------------------------- modular mappings
+
+
+@dataclass(frozen=True, eq=False)
+class _Open:
+    """Differences that rows have not told apart, because one at least cannot be made affine.
+
+    colliding  { A[d] }
+    row        the first row that is not affine
+    """
+
+    colliding: isl.Set
+    row: int
+
+
+def _verify_rows(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | _Open:
+    """The verdict from cutting the differences row by row, as far as rows can be made affine."""
+    colliding = conflicts.differences.intersect_params(conflicts.context)
+    if colliding.is_empty():
+        return Proof("as nothing conflicts", ("there is no conflict at all",), conflicts.context, "nothing")
+    pending = list(range(len(mapping.moduli)))
+    steps: list[str] = []
+    progress = True
+    while pending and progress:
+        progress = False
+        for k in list(pending):
+            cut = _cut_by_row(colliding, mapping, k)
+            if cut is None:
+                continue
+            colliding, wraps = cut
+            steps.append(_describe(mapping, k, wraps))
+            pending.remove(k)
+            progress = True
+            if colliding.is_empty():
+                steps.append("no difference of conflicting cells is left")
+                argument = "by affine emptiness checks on the differences of conflicting cells (isl)"
+                return Proof(argument, tuple(steps), conflicts.context, "rows")
+    return _Open(colliding, pending[0]) if pending else _counterexample(conflicts, mapping, colliding)
+
+
+def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
+    """The verdict from the kernel lattice of the mapping, where that has an affine basis."""
+    from arrayfold.judge.lattice import check_lattice
+
+    found = check_lattice(conflicts, mapping)
+    if found is None:
+        return None
+    if not found.colliding.is_empty():
+        return _counterexample(conflicts, mapping, found.colliding)
+    basis = ", ".join(f"({', '.join(map(str, vector))})" for vector in found.basis)
+    most = max((bound for bound in found.multiples if bound is not None), default=0)
+    steps = (
+        f"cells share an address iff their difference is an integer combination of {basis}",
+        f"conflicting cells differ by at most {most} times the vectors that contain parameters",
+        "none of the combinations that are left is a difference of conflicting cells (isl)",
+    )
+    return Proof("by the kernel lattice of the mapping", steps, conflicts.context, "lattice")
+
+
+def _verify_linear(conflicts: Conflicts, mapping: ModularMapping) -> Proof | None:
+    """A proof from the corners of the differences, where the mapping is one row that no conflict wraps."""
+    from arrayfold.judge.corners import check_linear
+
+    corners = check_linear(conflicts, mapping)
+    if corners is None:
+        return None
+    row, modulus = mapping.row(0) - mapping.offset[0], mapping.moduli[0]
+    steps = (
+        f"no two conflicting cells have the same {row}, and none differ by {modulus} or more in it",
+        f"both were shown as polynomials at the {corners} corners of the differences, where extremes are",
+    )
+    return Proof(
+        "by the corners of the differences of conflicting cells", steps, conflicts.context, "corners"
+    )
+
+
+def _cut_by_row(differences: isl.Set, mapping: ModularMapping, k: int) -> tuple[isl.Set, int | None] | None:
+    """The differences that row k takes to a multiple of its modulus, and the largest multiple.
+
+    The second is None for a constant modulus; the whole is None where the row cannot be made affine.
+    """
+    modulus = mapping.moduli[k]
+    pieces = _affine_pieces(differences, mapping.matrix[k])
+    if pieces is None or not modulus.is_affine:
+        return None
+    kept = isl.Set.empty(differences.get_space())
+    if modulus.is_constant:
+        for piece, form in pieces:
+            remainder = form.mod_val(integer(int(modulus.as_number())))
+            kept = kept.union(piece.intersect(remainder.zero_set()))
+        return coalesced(kept), None
+    step = to_pw_aff(modulus, differences.get_space())
+    wraps = 0
+    while any(not _reaches(piece, form, step, wraps + 1).is_empty() for piece, form in pieces):
+        wraps += 1
+        if wraps > _MOST_WRAPS:
+            return None
+    for piece, form in pieces:
+        for multiple in range(-wraps, wraps + 1):
+            kept = kept.union(piece.intersect(form.eq_set(step.scale_val(integer(multiple)))))
+    return coalesced(kept), wraps
+
+
+def _reaches(piece: isl.Set, form: isl.PwAff, step: isl.PwAff, times: int) -> isl.Set:
+    """The differences that the row takes at least so many steps away from zero."""
+    far = step.scale_val(integer(times))
+    return piece.intersect(form.ge_set(far).union(form.neg().ge_set(far)))
+
+
+def _affine_pieces(differences: isl.Set, row: Sequence[Formula]) -> list[tuple[isl.Set, isl.PwAff]] | None:
+    """The differences in pieces on which the row is affine, with the row there.
+
+    A coefficient that contains parameters is affine wherever its index difference is one number, so
+    indices with such coefficients are fixed to each of the finitely many values they take.
+    """
+    pieces = [(differences, Formula.constant(0))]
+    for k, entry in enumerate(row):
+        if entry.is_constant:
+            continue
+        low, high = differences.dim_min_val(k), differences.dim_max_val(k)
+        if not (low.is_int() and high.is_int() and high.to_python() - low.to_python() < _MOST_VALUES):
+            return None
+        values = range(low.to_python(), high.to_python() + 1)
+        pieces = [
+            (piece.fix_val(isl.dim_type.set, k, integer(value)), shift + entry * value)
+            for piece, shift in pieces
+            for value in values
+        ]
+    if not all(shift.is_affine for _, shift in pieces):
+        return None
+    numbers = [int(entry.as_number()) if entry.is_constant else 0 for entry in row]
+    form = linear_form(differences.get_space(), numbers)
+    return [
+        (piece, form.add(to_pw_aff(shift, differences.get_space())))
+        for piece, shift in pieces
+        if not piece.is_empty()
+    ]
+
+
+def _describe(mapping: ModularMapping, k: int, wraps: int | None) -> str:
+    row = mapping.row(k) - mapping.offset[k]
+    if wraps is None:
+        return f"cells that agree in row {k + 1} differ by a multiple of {mapping.moduli[k]} in {row}"
+    if wraps == 0:
+        apart = f"conflicting cells differ by less than {mapping.moduli[k]} in {row}"
+        return f"{apart}, so row {k + 1} wraps none together"
+    return (
+        f"conflicting cells differ by less than {wraps + 1} times {mapping.moduli[k]} in {row}; "
+        f"all {2 * wraps + 1} multiples were checked"
+    )
+
+
+def _search(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Counterexample | Undecided:
+    """Try small parameter values one by one where some rows cannot be handled for all of them."""
+    where = left.colliding.params()
+    for _ in range(_PROBED_SIZES):
+        if where.is_empty():
+            break
+        params = smallest_parameters(where)
+        here, fixed = conflicts.at(params), mapping.at(params)
+        check_well_formed(here, fixed)
+        verdict = _verify_rows(here, fixed)
+        if isinstance(verdict, Counterexample):
+            return verdict
+        where = where.subtract(fix_parameters(params))
+    row = f"row {left.row + 1} of {mapping}"
+    if not all(entry.is_constant for entry in mapping.matrix[left.row]):
+        return Undecided(f"{row} has coefficients that contain parameters")
+    return Undecided(f"{row} wraps a number of times that grows with the parameters")
+
+
+def _counterexample(
+    conflicts: Conflicts, mapping: ModularMapping, colliding: isl.Set
+) -> Counterexample | Undecided:
+    params = smallest_parameters(colliding.params())
+    here = colliding.intersect_params(fix_parameters(params))
+    difference = smallest_point(here)
+    pairs = conflicts.at(params).pairs_apart([-step for step in difference])
+    if pairs.is_empty():
+        # Differences may be more than those of cells, where the exact ones were too many to handle.
+        return Undecided(f"{mapping} does not tell cells apart that differ by {list(difference)}")
+    return _from_pairs(conflicts, pairs, params, mapping)
+
+
+def _from_pairs(
+    conflicts: Conflicts, pairs: isl.Map, params: Mapping[str, int], mapping: ModularMapping | RelationMapping
+) -> Counterexample:
+    here = pairs.intersect_params(fix_parameters(params))
+    rank = conflicts.array.rank
+    numbers = smallest_point(here.wrap())
+    first, second = numbers[:rank], numbers[rank:]
+    if isinstance(mapping, ModularMapping):
+        return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
+    relation = mapping.relation.intersect_params(fix_parameters(params))
+    for k, value in enumerate(first):
+        relation = relation.fix_val(isl.dim_type.in_, k, integer(value))
+    return Counterexample(conflicts.name, params, (first, second), smallest_point(relation.range()))
+
+
+# ---------------------------------------------------------------- any relation
+
+
+def _verify_relation(conflicts: Conflicts, mapping: RelationMapping) -> Verdict:
+    pairs = conflicts.pairs.intersect_params(conflicts.context)
+    uncovered = pairs.domain().subtract(mapping.relation.domain())
+    if not uncovered.is_empty():
+        raise IncompleteMapping(
+            f"the mapping gives no address to {uncovered.sample_point()}, which conflicts"
+        )
+    collisions = find_collisions(pairs, mapping.relation)
+    if collisions.is_empty():
+        step = "no pair of conflicting cells has equal images"
+        return Proof("by an emptiness check on the conflicting pairs (isl)", (step,), conflicts.context)
+    return _from_pairs(conflicts, collisions, smallest_parameters(collisions.params()), mapping)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _verify_table(conflicts: Conflicts, mapping: TableMapping) -> Verdict:
+    """Every conflicting pair at the parameter values of the table is looked at."""
+    check_table(conflicts, mapping)
+    here = conflicts.at(mapping.params)
+    addresses = dict(mapping.table)
+    for cell in points(here.cells.intersect_params(here.context)):
+        if cell not in addresses:
+            index = ", ".join(map(str, cell))
+            raise IncompleteMapping(f"the table gives no address to {conflicts.name}[{index}]")
+    rank = conflicts.array.rank
+    collisions: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+
+    def compare(pair: tuple[int, ...]) -> None:
+        first, second = sorted((pair[:rank], pair[rank:]))
+        if first != second and addresses[first] == addresses[second]:
+            collisions.append((first, second))
+
+    visit_points(here.pairs_one_way.intersect_params(here.context).wrap(), compare)
+    if collisions:
+        cells = min(collisions)
+        return Counterexample(conflicts.name, mapping.params, cells, (addresses[cells[0]],))
+    step = f"{len(addresses)} cells have {mapping.size} addresses, and no conflicting pair has equal ones"
+    where = f"{mapping.where}, " if mapping.params else ""
+    return Proof(f"{where}by looking at every pair of conflicting cells", (step,), here.context, "table")

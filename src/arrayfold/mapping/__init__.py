@@ -1,0 +1,1 @@
+"""Storage mappings, and the ways people write them."""

@@ -1,0 +1,47 @@
+"""The smallest lattice with constant entries that is valid at all sizes, by enumeration.
+
+The differences of all sizes together are finitely many where the parameters are bounded, or where lifetimes
+do not grow with them. Then the search through all lattices (DSV05) needs no fixed sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from arrayfold.base.errors import ArrayfoldError
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import is_bounded
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.methods import Request
+from arrayfold.methods.exhaustive import bounded_differences, mapping_of_lattice, smallest_lattice
+
+_MOST_DIMENSIONS = 4
+_MOST_WORK = 400_000
+_SHARE = 0.3
+
+
+def search_common_lattice(
+    conflicts: Conflicts, request: Request, best: Formula | None
+) -> Sequence[ModularMapping]:
+    """The mapping of the smallest constant lattice, if it is smaller than the best size so far."""
+    differences = conflicts.differences.intersect_params(conflicts.context)
+    parameters = differences.dim(isl.dim_type.param)
+    everywhere = differences.project_out(isl.dim_type.param, 0, parameters)
+    rank = conflicts.array.rank
+    if not parameters or not 1 <= rank <= _MOST_DIMENSIONS or best is None or not is_bounded(everywhere):
+        return []
+    limit = int(best.evaluate(request.sizes))
+    try:
+        found = smallest_lattice(
+            bounded_differences(everywhere),
+            rank,
+            request.budget.part(_SHARE),
+            below=limit,
+            most_work=_MOST_WORK,
+        )
+    except ArrayfoldError:
+        return []
+    return [] if found is None else [mapping_of_lattice(conflicts.name, conflicts.array.dimensions, found)]

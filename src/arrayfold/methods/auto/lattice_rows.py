@@ -1,0 +1,126 @@
+"""Rows and moduli of a lattice whose basis is affine in the parameter.
+
+They are integer combinations of the columns of the adjugate of the basis, which vanish on the lattice modulo
+its determinant; where they share a factor with the determinant, a second row modulo that factor takes its
+place (DSV05). Which rows do may depend on the residue of the parameter, because the group of classes does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import parameter_minima
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.methods.auto.affine_lattices import AffineBasis
+
+_FACTORS = (2, 3)
+_TRIED = (50, 51, 52, 53, 54, 55)
+
+
+def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[ModularMapping]:
+    """Mappings whose kernel seems to be the lattice, with simple rows first; the judge decides."""
+    (name,) = parameter_minima(conflicts.context) or {"": 0}
+    parameter = Formula.name(name)
+    matrix = [[parameter * slope + constant for constant, slope in vector] for vector in basis]
+    columns, determinant = _adjugate_columns(matrix)
+    if determinant.evaluate({name: _TRIED[0]}) < 0:
+        determinant = -determinant
+    if determinant == Formula.constant(1):
+        yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])
+        return
+    rank = len(basis)
+    weights = sorted(
+        itertools.product(range(-2, 3), repeat=rank), key=lambda w: (sum(map(abs, w)), tuple(-x for x in w))
+    )
+    rows = [
+        [
+            sum((c * w for c, w in zip(line, weight, strict=True)), start=Formula.constant(0))
+            for line in columns
+        ]
+        for weight in weights
+        if any(weight)
+    ]
+    for factor in (1, *_FACTORS):
+        candidates = sorted(_divided(rows, determinant, factor, name), key=_simplicity)
+        for row, modulus in candidates:
+            extra = _second_row(matrix, factor, name) if factor > 1 else None
+            if factor > 1 and extra is None:
+                continue
+            lines = [row] if extra is None else [row, extra]
+            moduli = [modulus] if factor == 1 else [modulus, Formula.constant(factor)]
+            yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, lines, moduli)
+
+
+def _adjugate_columns(matrix: Sequence[Sequence[Formula]]) -> tuple[list[list[Formula]], Formula]:
+    """Entry (i, j) of the adjugate, and the determinant."""
+    rank = len(matrix)
+
+    def minor(row: int, column: int) -> Formula:
+        rest = [[*line[:column], *line[column + 1 :]] for k, line in enumerate(matrix) if k != row]
+        return _formula_determinant(rest) * (-1) ** (row + column)
+
+    adjugate = [[minor(j, i) for j in range(rank)] for i in range(rank)]
+    return adjugate, _formula_determinant(matrix)
+
+
+def _formula_determinant(matrix: Sequence[Sequence[Formula]]) -> Formula:
+    if not matrix:
+        return Formula.constant(1)
+    total = Formula.constant(0)
+    for column, entry in enumerate(matrix[0]):
+        minor = [[*row[:column], *row[column + 1 :]] for row in matrix[1:]]
+        total += entry * _formula_determinant(minor) * (-1) ** column
+    return total
+
+
+def _divided(
+    rows: Sequence[Sequence[Formula]], determinant: Formula, factor: int, name: str
+) -> Iterator[tuple[list[Formula], Formula]]:
+    """Rows divided by a factor that they share with the determinant, where nothing else is shared."""
+    if any(coefficient % factor for _, coefficient in determinant.terms):
+        return
+    modulus = determinant * _inverse(factor)
+    for row in rows:
+        if any(coefficient % factor for entry in row for _, coefficient in entry.terms):
+            continue
+        smaller = [entry * _inverse(factor) for entry in row]
+        if all(
+            math.gcd(modulus.at({name: size}), *(entry.at({name: size}) for entry in smaller)) == 1
+            for size in _TRIED
+        ):
+            yield _with_positive_start(smaller), modulus
+
+
+def _inverse(factor: int) -> Formula:
+    return Formula.constant(Fraction(1, factor))
+
+
+def _with_positive_start(row: Sequence[Formula]) -> list[Formula]:
+    first = next(entry for entry in row if entry.terms)
+    return [-entry for entry in row] if first.terms[0][1] < 0 else list(row)
+
+
+def _simplicity(candidate: tuple[Sequence[Formula], Formula]) -> tuple[int, int, str]:
+    row, _ = candidate
+    moving = sum(not entry.is_constant for entry in row)
+    return moving, int(sum(abs(c) for entry in row for _, c in entry.terms)), str(row)
+
+
+def _second_row(matrix: Sequence[Sequence[Formula]], factor: int, name: str) -> list[Formula] | None:
+    """A row of small numbers that vanishes on the lattice modulo the factor."""
+    rank = len(matrix)
+    everything = itertools.product(range(factor), repeat=rank)
+    for entries in sorted(everything, key=lambda e: (sum(e), tuple(-x for x in e))):
+        products = [
+            sum(entry * part.at({name: size}) for entry, part in zip(entries, vector, strict=True))
+            for vector in matrix
+            for size in _TRIED
+        ]
+        if any(entries) and not any(product % factor for product in products):
+            return [Formula.constant(entry) for entry in entries]
+    return None

@@ -1,0 +1,90 @@
+"""The smallest lattices at a few sizes, kept so that each size is searched once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.lattice import Vector, reduced_basis
+from arrayfold.methods.exhaustive import differences_at, smallest_lattices
+
+_MOST_LATTICES = 12
+_MOST_WORK = 400_000
+_MOST_DIFFERENCES = 3000
+
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The smallest lattices at one size.
+
+    index    cells of each
+    example  a short basis of one of them
+    bases    short bases, one a lattice; none if there are too many lattices to tell them all
+    """
+
+    index: int
+    example: tuple[Vector, ...]
+    bases: tuple[tuple[Vector, ...], ...]
+
+
+@dataclass(eq=False)
+class Optima:
+    """The smallest lattices of one array, size by size."""
+
+    conflicts: Conflicts
+    budget: Budget
+    _known: dict[tuple[tuple[str, int], ...], Optimum | None] = field(
+        default_factory=dict[tuple[tuple[str, int], ...], "Optimum | None"]
+    )
+
+    def at(self, sizes: Sizes) -> Optimum | None:
+        """What is smallest at these values of the parameters; None where that takes too long."""
+        key = tuple(sorted(sizes.items()))
+        if key not in self._known:
+            try:
+                self._known[key] = self._search(sizes)
+            except ArrayfoldError:
+                self._known[key] = None
+        return self._known[key]
+
+    def _search(self, sizes: Sizes) -> Optimum | None:
+        rank = self.conflicts.array.rank
+        differences = differences_at(self.conflicts, sizes)
+        if len(differences) > _MOST_DIFFERENCES:
+            return None
+        if not differences:
+            whole = tuple(tuple(int(j == k) for j in range(rank)) for k in range(rank))
+            return Optimum(1, whole, (whole,))
+        lattices = smallest_lattices(differences, rank, self.budget, most_work=_MOST_WORK)
+        first = next(lattices)
+        with suppress(BudgetExceeded):
+            found = [first, *itertools.islice(lattices, _MOST_LATTICES)]
+            bases = tuple(tuple(reduced_basis(basis)) for basis in found)
+            return Optimum(abs(determinant(first)), bases[0], bases if len(bases) <= _MOST_LATTICES else ())
+        return Optimum(abs(determinant(first)), tuple(reduced_basis(first)), ())
+
+
+def determinant(matrix: tuple[Vector, ...]) -> int:
+    """The determinant of a small square matrix.
+
+    >>> determinant(((2, 1), (1, 3)))
+    5
+    """
+    match matrix:
+        case ():
+            return 1
+        case ((a, b), (c, d)):
+            return a * d - b * c
+        case ((a, b, c), (d, e, f), (g, h, i)):
+            return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+        case _:
+            pass
+    minors = (tuple((*row[:k], *row[k + 1 :]) for row in matrix[1:]) for k in range(len(matrix)))
+    return sum((-1) ** k * matrix[0][k] * determinant(minor) for k, minor in enumerate(minors))

@@ -1,0 +1,71 @@
+"""Occupancy vectors: cells so far apart may share an address, wherever they are (DIY16 §4).
+
+A vector is one iff neither it nor a multiple of it is a difference of conflicting cells, for any size. With
+the order of a schedule it belongs to that schedule, with that of all legal schedules it is universal (UOV),
+with that of all tilings quasi-universal (QUOV): see `any_order.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import islpy as isl
+
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import coalesced
+from arrayfold.exact.lattice import Vector
+
+_LONGEST = {1: 1000, 2: 24, 3: 10}
+_LONGEST_OTHERWISE = 4
+
+
+def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
+    """The shortest vector between cells that may share an address at every size; None if none is found.
+
+    Shortest in Manhattan length, ties to the most even one, then to the lexicographically largest. Of two
+    opposite ones, that whose first entry is positive.
+    """
+    differences = coalesced(_of_all_sizes(conflicts))
+    for length in range(1, _LONGEST.get(conflicts.array.rank, _LONGEST_OTHERWISE) + 1):
+        found = [
+            vector
+            for vector in vectors_of_length(conflicts.array.rank, length)
+            if _first(vector) > 0 and is_free(differences, vector)
+        ]
+        if found:
+            return min(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
+    return None
+
+
+def _of_all_sizes(conflicts: Conflicts) -> isl.Set:
+    """{ A[d] }: vectors that are a difference of conflicting cells at some size."""
+    somewhere = conflicts.differences.intersect_params(conflicts.context)
+    return somewhere.project_out(isl.dim_type.param, 0, somewhere.dim(isl.dim_type.param))
+
+
+def is_free(differences: isl.Set, vector: Vector) -> bool:
+    """Whether no multiple of a vector is among the differences { A[d] }, which are symmetric."""
+    names = [f"d{axis}" for axis in range(len(vector))]
+    along = " and ".join(f"{name} = {entry}k" for name, entry in zip(names, vector, strict=True))
+    tuple_name = differences.get_tuple_name() or ""
+    line = f"{{ {tuple_name}[{', '.join(names)}] : exists k : k >= 1 and {along} }}"
+    return bool(differences.is_disjoint(isl.Set(line)))
+
+
+def _first(vector: Vector) -> int:
+    return next(filter(None, vector))
+
+
+def vectors_of_length(rank: int, length: int) -> Iterator[Vector]:
+    """All vectors of a Manhattan length.
+
+    >>> sorted(vectors_of_length(2, 1))
+    [(-1, 0), (0, -1), (0, 1), (1, 0)]
+    """
+    for sizes in itertools.product(range(length + 1), repeat=rank):
+        if sum(sizes) != length:
+            continue
+        signs = [(1, -1) if size else (1,) for size in sizes]
+        for chosen in itertools.product(*signs):
+            yield tuple(sign * size for sign, size in zip(chosen, sizes, strict=True))

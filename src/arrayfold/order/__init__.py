@@ -1,0 +1,1 @@
+"""Who happens before whom: executions, dataflow, dependences, loops, fused orders."""

@@ -1,0 +1,242 @@
+"""Value-based dataflow: which instance reads the value that which instance wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from arrayfold.exact.isl import coalesced, first_images, maps_of
+from arrayfold.order.compressed_times import drop_constant_dimensions
+from arrayfold.order.events import Order, sweep
+from arrayfold.order.sure_writes import conditional_writes, surely_preceded
+from arrayfold.program.model import Program
+
+_END = "after_the_program"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataflow:
+    """Who reads whose value, access by access.
+
+    flows            { S[i] -> [T[j] -> A[x]] }  T[j] reads from A[x] what S[i] may have written there
+    undefined_reads  { T[j] -> A[x] }            may read what A[x] held before the program
+    dead_writes      { S[i] -> A[x] }            never read, and not needed afterwards
+    """
+
+    flows: isl.UnionMap
+    undefined_reads: isl.UnionMap
+    dead_writes: isl.UnionMap
+
+
+def find_dataflow(program: Program, order: Order) -> Dataflow:
+    """The flow dependences of a program.
+
+    Value-based and exact for total orders without may-writes (Feautrier 1991, by isl). Otherwise a read
+    is linked to every write that some execution may make it see, a superset.
+    """
+    after = isl.UnionSet(f"{{ {_END}[] }}")
+    sinks = program.accesses(writes=False).union(isl.UnionMap.from_domain_and_range(after, program.live_out))
+    reach = _last_writes(program, order, sinks) if order.is_total else _possible_writes(program, order, sinks)
+    inside = isl.UnionMap.from_domain_and_range(reach.domain(), program.domain())
+    dead = program.accesses(writes=True).subtract(reach.range_factor_range())
+    return Dataflow(
+        flows=coalesced(reach.intersect_range_factor_domain(inside)),
+        undefined_reads=undefined_reads(program, order),
+        dead_writes=coalesced(dead),
+    )
+
+
+def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map]:
+    """{ S[i] -> [T[j] -> A[x]] }: the flow dependences of some arrays alone, for a total order."""
+    reads = _reads_of(program, arrays)
+    only = _only_writes(program, order, arrays, reads)
+    if only is not None:
+        return maps_of(coalesced(only))
+    mine = [
+        replace(one, accesses=tuple(access for access in one.accesses if access.array in arrays))
+        for one in program.statements
+    ]
+    return maps_of(coalesced(_last_writes(replace(program, statements=tuple(mine)), order, reads)))
+
+
+def _only_writes(
+    program: Program, order: Order, arrays: Sequence[str], reads: isl.UnionMap
+) -> isl.UnionMap | None:
+    """{ S[i] -> [T[j] -> A[x]] } where every cell is written once, before it is read; None where it is not.
+
+    Then nobody needs to ask which write is the last one before a read, which makes many pieces.
+    """
+    writes = isl.UnionMap.empty(program.context.get_space())
+    for name in arrays:
+        sure = program.accesses(writes=True, must_only=True, array=name)
+        if not program.accesses(writes=True, array=name).is_subset(sure):
+            return None
+        writes = writes.union(sure)
+    writes, reads = writes.intersect_params(program.context), reads.intersect_params(program.context)
+    if not writes.reverse().is_single_valued():
+        return None
+    found = writes.apply_range(reads.reverse().range_product(reads.range().identity()))
+    write_times = order.write_times.intersect_domain(writes.domain())
+    read_times = order.read_times.intersect_domain(reads.domain())
+    before = _across(write_times, order.before, read_times)
+    return found if found.range_factor_domain().is_subset(before) else None
+
+
+def _reads_of(program: Program, arrays: Sequence[str]) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: all reads of some arrays."""
+    reads = isl.UnionMap.empty(program.context.get_space())
+    for name in arrays:
+        reads = reads.union(program.accesses(writes=False, array=name))
+    return reads
+
+
+def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map] | None:
+    """{ S[i] -> [T[j] -> A[x]] }: whose value is read, if it is the same in every execution; None if not.
+
+    It is if, for the flows of one execution, the write surely comes before the read, and every other write
+    that the read may see surely comes before one that surely happens.
+    """
+    if order.is_total:
+        return find_flows(program, order, arrays)
+    if not order.is_swept or order.exclusive is not None:
+        return None
+    flows = find_flows(program, sweep(order), arrays)
+    seen = isl.UnionMap.empty(program.context.get_space())
+    for flow in flows:
+        seen = seen.union(isl.UnionMap.from_map(flow))
+    reads = _reads_of(program, arrays)
+    others = _possible_writes(program, order, reads).subtract(seen).intersect_params(program.context)
+    sure_writes = program.accesses(writes=True, must_only=True)
+    hiding = seen.intersect(sure_writes.apply_range(reads.range_map().reverse()))
+    hidden = _across(order.write_times, order.before, order.write_times).apply_range(hiding)
+    sure = _across(order.write_times, order.before, order.read_times)
+    pairs = seen.range_factor_domain().intersect_params(program.context)
+    return flows if pairs.is_subset(sure) and others.is_subset(hidden) else None
+
+
+def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value.
+
+    Those of the context; there may be others outside.
+    """
+    found = isl.UnionMap.empty(program.context.get_space())
+    # Array by array: most pairs of statements have none in common.
+    for array in program.arrays:
+        reads = program.accesses(writes=False, array=array.name)
+        writes = program.accesses(writes=True, must_only=True, array=array.name)
+        read_times = order.read_times.intersect_domain(reads.domain())
+        write_times = order.write_times.intersect_domain(writes.domain())
+        if order.is_total and order.exclusive is None:
+            if _all_after_first_writes(program.context, reads, writes, read_times, write_times):
+                continue
+            defined = _after_first_writes(reads, writes, read_times, write_times, order.before)
+        else:
+            after = _ever(order, order.before).reverse()
+            defined = _across(read_times, after, write_times).apply_range(writes)
+        found = found.union(_without_branches(program, order, array.name, reads.subtract(defined)))
+    return coalesced(found)
+
+
+def _without_branches(program: Program, order: Order, array: str, reads: isl.UnionMap) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: reads that are not surely preceded by one of several conditional writes, either."""
+    writes = conditional_writes(program, array)
+    if writes.is_empty() or reads.intersect_params(program.context).is_empty():
+        return reads
+    after = _across(
+        order.read_times.intersect_domain(reads.domain()),
+        _ever(order, order.before).reverse(),
+        order.write_times.intersect_domain(writes.domain()),
+    )
+    preceding = reads.range_map().apply_range(writes.reverse())
+    preceding = preceding.intersect(reads.domain_map().apply_range(after))
+    return reads.subtract(surely_preceded(program, preceding))
+
+
+def surely_written(program: Program) -> isl.UnionSet:
+    """{ A[x] }: cells that are written in every execution."""
+    found = program.accesses(writes=True, must_only=True).range()
+    after = isl.UnionSet(f"{{ {_END}[] }}")
+    for array in program.arrays:
+        writes = conditional_writes(program, array.name)
+        if not writes.is_empty():
+            ends = isl.UnionMap.from_domain_and_range(after, writes.range())
+            preceding = ends.range_map().apply_range(writes.reverse())
+            found = found.union(surely_preceded(program, preceding).range())
+    return found
+
+
+def _all_after_first_writes(
+    context: isl.Set,
+    reads: isl.UnionMap,
+    writes: isl.UnionMap,
+    read_times: isl.UnionMap,
+    write_times: isl.UnionMap,
+) -> bool:
+    """Whether every read in the context comes after the first write of its cell, for a total order.
+
+    Cells and times are enough for that, and are fewer pieces than instances.
+    """
+    written, read = (
+        maps_of(cells.reverse().apply_range(times).intersect_params(context))
+        for cells, times in ((writes, write_times), (reads, read_times))
+    )
+    if len(written) != 1 or len(read) != 1:
+        return False
+    first, later = drop_constant_dimensions(coalesced(written[0]), coalesced(read[0]))
+    after = first_images(first).apply_range(isl.Map.lex_lt(first.get_space().range()))
+    return bool(later.is_subset(after))
+
+
+def _after_first_writes(
+    reads: isl.UnionMap,
+    writes: isl.UnionMap,
+    read_times: isl.UnionMap,
+    write_times: isl.UnionMap,
+    before: isl.Map,
+) -> isl.UnionMap:
+    """{ T[j] -> A[x] }: reads after the first write of their cell, for a total order."""
+    found = isl.UnionMap.empty(reads.get_space())
+    for times in maps_of(writes.reverse().apply_range(write_times)):
+        later = isl.UnionMap.from_map(first_images(times).apply_range(before))
+        found = found.union(later.apply_range(read_times.reverse()).reverse().intersect(reads))
+    return found
+
+
+def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> [T[j] -> A[x]] } for a total order; sinks of `_END` come after everything."""
+    depth = order.before.dim(isl.dim_type.in_)
+    end = isl.UnionMap(f"{{ {_END}[] -> [{', '.join(['1', *['0'] * depth])}] }}")
+    inside = isl.UnionMap("{ " + _shift_in_front(depth) + " }")
+    times = order.write_times.apply_range(inside).union(end)
+    must = program.accesses(writes=True, must_only=True)
+    may = program.accesses(writes=True).subtract(must)
+    info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
+    flow = info.set_schedule_map(times).compute_flow()
+    return flow.get_full_must_dependence().union(flow.get_full_may_dependence())
+
+
+def _shift_in_front(depth: int) -> str:
+    names = [f"t{k}" for k in range(depth)]
+    return f"[{', '.join(names)}] -> [{', '.join(['0', *names])}]"
+
+
+def _possible_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> [T[j] -> A[x]] } for a partial order: the read does not surely come before the write."""
+    readers = sinks.reverse().range_product(sinks.range().identity())
+    linked = program.accesses(writes=True).apply_range(readers)
+    never = order.before.reverse()
+    never = never if order.exclusive is None else never.union(order.exclusive)
+    never = _across(order.write_times, never, order.read_times)
+    return linked.subtract(linked.intersect_range_factor_domain(never))
+
+
+def _ever(order: Order, relation: isl.Map) -> isl.Map:
+    """{ [a] -> [b] }: the pairs of events that some execution has both of."""
+    return relation if order.exclusive is None else relation.subtract(order.exclusive)
+
+
+def _across(left: isl.UnionMap, relation: isl.Map, right: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: the relation on times, brought to the instances on both sides."""
+    return left.apply_range(isl.UnionMap.from_map(relation)).apply_range(right.reverse())

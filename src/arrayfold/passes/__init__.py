@@ -1,0 +1,1 @@
+"""Program -> Program: other orders, expansion, reallocation, tiles, bands, merged arrays."""

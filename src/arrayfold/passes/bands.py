@@ -1,0 +1,116 @@
+"""Bands: each iteration of a loop has a part of an array of its own, over the whole program.
+
+A loop over bands that is parallel inside of a sequential one makes a fold as of the sequential program wrong:
+a band overwrites what its neighbours still read. With bands, a value is stored in the part of the band that
+wrote it, where one band after the other step follows, and what other bands read is copied to halos: out when
+the band has run, in before the next one needs it. So each band folds like a sequential program, and only the
+halos are stored for two steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import fresh_name
+from arrayfold.passes.partition import Partition, part_of, taken_names, with_parts
+from arrayfold.passes.tiling import Tiling, check_for_tiles, times_of
+from arrayfold.program.model import Moved, Program
+
+
+def with_bands(program: Program, loop: str, names: Sequence[str]) -> Program:
+    """The same program in which each iteration of the loops of that name has a part of some arrays."""
+    taken = taken_names(program)
+    return with_bands_of(program, [plan_bands(program, loop, name, taken) for name in names])
+
+
+def plan_bands(program: Program, loop: str, name: str, taken: list[str]) -> Partition:
+    """How an array is stored with a part for each iteration of the loops of that name.
+
+    taken  names that are in use; those of the parts and of the halos are added
+    """
+    check_for_tiles(program, name)
+    band = fresh_name(loop, program.array(name).dimensions)
+    return part_of(program, name, _tiling(program, loop, name), ("band", "halo"), [band], taken)
+
+
+def with_bands_of(program: Program, parts: Sequence[Partition]) -> Program:
+    """The same program with these parts."""
+    result = with_parts(program, parts)
+    origins: dict[str, str] = {}
+    moved = program.moved or Moved(*(isl.UnionMap.empty(program.context.get_space()) for _ in range(2)))
+    for part in parts:
+        buffer = result.buffers[part.local]
+        origins.update(dict.fromkeys((buffer.name, *buffer.borders), part.array))
+        reads, writes = (_places(program, part, writes=kind) for kind in (False, True))
+        moved = Moved(moved.reads.union(reads), moved.writes.union(writes))
+    sizes = {part.array: result.buffers[part.local].size for part in parts}
+    return replace(
+        result,
+        moved=moved,
+        origins={**program.origins, **origins},
+        replaced={**program.replaced, **sizes},
+    )
+
+
+def _tiling(program: Program, loop: str, name: str) -> Tiling:
+    """The loop around every access; copies stand first and last in its iterations."""
+    times = times_of(program)
+    users = [
+        statement.name
+        for statement in program.statements
+        if statement.name in times and any(access.array == name for access in statement.accesses)
+    ]
+    rows: dict[str, int] = {}
+    for user in sorted(users, key=lambda one: _is_fixed(times[one], loop)):
+        dimension = _dimension(user, times, loop, rows)
+        if dimension is None:
+            raise InputError(f"{user} accesses {name} and is in no loop called {loop}")
+        rows[user] = dimension + 1
+    return Tiling(times, rows, {row: (row - 1,) for row in rows.values()}, keyed_by_tile=True)
+
+
+def _dimension(user: str, times: Mapping[str, isl.Map], loop: str, rows: Mapping[str, int]) -> int | None:
+    """The dimension of the schedule that an iterator of a statement is.
+
+    rows  what is known of other statements; one that runs in a single iteration of the loop has the same
+          number in other dimensions, too, and goes with those that it is in a loop with
+    """
+    mine = times[user]
+    position = mine.find_dim_by_name(isl.dim_type.in_, loop)
+    found = [
+        d
+        for d in range(mine.dim(isl.dim_type.out))
+        if position >= 0 and mine.is_subset(mine.equate(isl.dim_type.in_, position, isl.dim_type.out, d))
+    ]
+    if len(found) < 2:
+        return found[0] if found else None
+    for other, row in rows.items():
+        both = [_first(times[one].range(), row) for one in (user, other)]
+        if row - 1 in found and not both[0].is_disjoint(both[1]):
+            return row - 1
+    return None
+
+
+def _is_fixed(times: isl.Map, loop: str) -> bool:
+    position = times.find_dim_by_name(isl.dim_type.in_, loop)
+    return position < 0 or bool(times.domain().plain_get_val_if_fixed(isl.dim_type.set, position).is_int())
+
+
+def _first(times: isl.Set, count: int) -> isl.Set:
+    return times.project_out(isl.dim_type.set, count, times.dim(isl.dim_type.set) - count)
+
+
+def _places(program: Program, part: Partition, *, writes: bool) -> isl.UnionMap:
+    """{ [S[i] -> A[x]] -> B[band, x] }: where reads or writes of the text find their cells."""
+    found = isl.UnionMap.empty(program.context.get_space())
+    for statement in program.statements:
+        for access in statement.accesses:
+            if access.array == part.array and access.is_write == writes:
+                band = access.relation.domain_map().apply_range(part.tiling.tile_of(statement.name))
+                cell = band.flat_range_product(access.relation.range_map())
+                found = found.union(isl.UnionMap.from_map(cell.set_tuple_name(isl.dim_type.out, part.local)))
+    return found

@@ -1,0 +1,246 @@
+"""Single assignment: every statement gets its own array, written at its iteration vector (Feautrier 1988).
+
+Value-based dataflow says which instance wrote what an access reads, so names and subscripts of the original
+arrays are forgotten (Mor14 §2). Reads that may see a value from before the program stay with the old array,
+and so do values that are needed there afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import islpy as isl
+
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.exact.isl import coalesced, fresh_name, maps_of, sets_of
+from arrayfold.exact.signs import box_size
+from arrayfold.order.dataflow import certain_flows, undefined_reads
+from arrayfold.order.events import order_of
+from arrayfold.order.movable import find_obstacle
+from arrayfold.program.model import Access, Array, Moved, Program, Statement
+
+
+def expand(program: Program, arrays: Sequence[str]) -> Program:
+    """The program in which the statements that write these arrays write arrays of their own.
+
+    A statement S that writes A at i writes A_S[i]. Needs at most one write of each statement to these
+    arrays, and reads that see the same value in every execution. In a C file, and in arrays that are no
+    temporaries, a statement whose values are needed after the program goes on to write the old array.
+    """
+    for name in arrays:
+        reason = find_obstacle(program, name)
+        if reason is not None:
+            raise MethodNotApplicable(f"{name} cannot be expanded: {reason}")
+    return _expanded_program(program, arrays) if arrays else program
+
+
+# statement and array that it writes -> the array of its own
+_Names: TypeAlias = Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Flow:
+    """Who reads from a new array.
+
+    new  { R[i] -> B[j] }
+    old  { R[i] -> A[x] }
+    both { [R[i] -> A[x]] -> B[j] }
+    """
+
+    array: str
+    new: isl.Map
+    old: isl.Map
+    both: isl.Map
+
+
+def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
+    names = _new_names(program, arrays)
+    flows = _flows(program, arrays, names)
+    statements = tuple(
+        _expanded(one, program.context, names, flows.get(one.name, [])) for one in program.statements
+    )
+    by_name = {statement.name: statement for statement in program.statements}
+    new_arrays = [
+        Array(name, tuple(by_name[writer].iterators), _writing(by_name[writer], old).set_tuple_name(name))
+        for (writer, old), name in names.items()
+    ]
+    still_used = {access.array for statement in statements for access in statement.accesses}
+    origins = {name: array for (_, array), name in names.items()}
+    kept = [
+        array
+        for array in program.arrays
+        if array.name in still_used or array.name not in arrays or array.name not in origins.values()
+    ]
+    gone = {array.name for array in program.arrays} - {array.name for array in kept}
+    temporaries = None
+    if program.temporaries is not None:
+        temporaries = (*(name for name in program.temporaries if name not in gone), *origins)
+    return replace(
+        program,
+        statements=statements,
+        arrays=(*kept, *new_arrays),
+        live_out=_new_live_out(program, arrays, names),
+        temporaries=temporaries,
+        extra_temporaries=tuple(name for name in program.extra_temporaries if name not in gone),
+        kept={name: why for name, why in program.kept.items() if name not in gone},
+        moved=Moved(
+            _union(program, (flow.both for several in flows.values() for flow in several)),
+            _union(program, _written(program, names)),
+        ),
+        origins={**program.origins, **origins},
+        replaced={
+            **program.replaced,
+            **{one.name: box_size(one.cells, program.context) for one in program.arrays if one.name in gone},
+        },
+        source=None if program.source is None else program.source.with_arrays(origins, gone),
+    )
+
+
+def _new_names(program: Program, arrays: Sequence[str]) -> _Names:
+    """The new arrays, for statements whose values may all live there."""
+    names: dict[tuple[str, str], str] = {}
+    taken = [array.name for array in program.arrays]
+    fixed = {
+        (statement, array)
+        for array in arrays
+        if program.source is not None or array not in (program.temporaries or ())
+        for statement in _last_writers(program, array)
+    }
+    for statement in program.statements:
+        for access in statement.accesses:
+            key = (statement.name, access.array)
+            if access.is_write and access.array in arrays and key not in fixed:
+                wanted = f"{access.array}_{statement.name}"
+                names[key] = fresh_name(wanted, taken)
+                taken.append(names[key])
+    return names
+
+
+def _flows(program: Program, arrays: Sequence[str], names: _Names) -> dict[str, list[_Flow]]:
+    """reader -> what it reads from the new arrays."""
+    found: dict[str, list[_Flow]] = {}
+    certain = certain_flows(program, order_of(program), arrays)
+    if certain is None:
+        raise MethodNotApplicable(f"whose values of {', '.join(arrays)} are read depends on the execution")
+    for part in certain:
+        writer = str(part.get_tuple_name(isl.dim_type.in_))
+        old = part.range().unwrap()
+        reader = str(old.get_tuple_name(isl.dim_type.in_))
+        array = str(old.get_tuple_name(isl.dim_type.out))
+        if (writer, array) not in names:
+            continue
+        both = part.reverse().set_tuple_name(isl.dim_type.out, names[writer, array])
+        found.setdefault(reader, []).append(
+            _Flow(
+                array,
+                coalesced(both.domain_factor_domain()),
+                old,
+                coalesced(both),
+            )
+        )
+    return found
+
+
+def _expanded(
+    statement: Statement,
+    context: isl.Set,
+    names: _Names,
+    flows: Sequence[_Flow],
+) -> Statement:
+    new: list[Access] = []
+    for access in statement.accesses:
+        if access.is_write:
+            own = names.get((statement.name, access.array))
+            new.append(access if own is None else _own_write(statement, own, access))
+            continue
+        rest = access.relation
+        for flow in flows:
+            if flow.array == access.array:
+                rest = rest.subtract(flow.old)
+        if not rest.intersect_params(context).is_empty():
+            new.append(replace(access, relation=coalesced(rest)))
+    for flow in flows:
+        array = str(flow.new.get_tuple_name(isl.dim_type.out))
+        new.append(Access(array, flow.new, is_write=False, is_must=False))
+    return replace(statement, accesses=tuple(new))
+
+
+def _own_write(statement: Statement, array: str, access: Access) -> Access:
+    identity = isl.Map.identity(statement.domain.get_space().map_from_set())
+    identity = identity.set_tuple_name(isl.dim_type.out, array)
+    return replace(access, array=array, relation=identity.intersect_domain(_writing(statement, access.array)))
+
+
+def _writing(statement: Statement, array: str) -> isl.Set:
+    """{ S[i] }: the instances of a statement that write to an array."""
+    writing = isl.Set.empty(statement.domain.get_space())
+    for access in statement.accesses:
+        if access.is_write and access.array == array:
+            writing = writing.union(access.relation.domain())
+    return coalesced(statement.domain.intersect(writing))
+
+
+def _written(program: Program, names: _Names) -> Iterable[isl.Map]:
+    """{ [S[i] -> A[x]] -> B[i] }"""
+    for statement in program.statements:
+        for access in statement.accesses:
+            own = names.get((statement.name, access.array))
+            if access.is_write and own is not None:
+                yield access.relation.domain_map().apply_range(_own_write(statement, own, access).relation)
+
+
+def _union(program: Program, maps: Iterable[isl.Map]) -> isl.UnionMap:
+    total = isl.UnionMap.empty(program.context.get_space())
+    for item in maps:
+        total = total.union(isl.UnionMap.from_map(item))
+    return total
+
+
+def _last_writers(program: Program, array: str) -> dict[str, isl.Set]:
+    """statement -> { S[i] }: its instances whose value may be needed in the array after the program.
+
+    No other write to the cell surely comes later.
+    """
+    order = order_of(program)
+    cells = _needed_cells(program, array)
+    writes = program.accesses(writes=True, array=array).intersect_range(isl.UnionSet.from_set(cells))
+    before = isl.UnionMap.from_map(order.before)
+    later = order.write_times.apply_range(before).apply_range(order.write_times.reverse())
+    last = writes.subtract(later.apply_range(writes)).intersect_params(program.context)
+    return {str(part.get_tuple_name(isl.dim_type.in_)): part.domain() for part in maps_of(last)}
+
+
+def _needed_cells(program: Program, array: str) -> isl.Set:
+    """{ A[x] }: cells whose values are needed after the program.
+
+    A variable that only the region of a C file uses is not, unless the region finds its own old value there.
+    """
+    cells = program.live_out.extract_set(program.array(array).cells.get_space())
+    source = program.source
+    if source is None or source.variables[array] not in source.own_variables():
+        return cells
+    mine = replace(program, arrays=(program.array(array),))
+    is_fresh = undefined_reads(mine, order_of(program)).intersect_params(program.context).is_empty()
+    return isl.Set.empty(cells.get_space()) if is_fresh else cells
+
+
+def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl.UnionSet:
+    """What is needed afterwards: as before, and cells of new arrays where the values are there."""
+    live_out = isl.UnionSet.empty(program.context.get_space())
+    for cells in sets_of(program.live_out):
+        if cells.get_tuple_name() not in arrays:
+            live_out = live_out.union(isl.UnionSet.from_set(cells))
+    for array in arrays:
+        cells = isl.UnionSet.from_set(_needed_cells(program, array))
+        for statement, instances in _last_writers(program, array).items():
+            if (statement, array) in names:
+                written = program.accesses(writes=True, array=array).intersect_domain(
+                    isl.UnionSet.from_set(instances)
+                )
+                cells = cells.subtract(written.range())
+                new = instances.set_tuple_name(names[statement, array])
+                live_out = live_out.union(isl.UnionSet.from_set(new))
+        live_out = live_out.union(cells)
+    return coalesced(live_out)

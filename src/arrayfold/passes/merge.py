@@ -1,0 +1,300 @@
+"""One array for the cells of several: what is then folded is the memory of all of them.
+
+Cells get common coordinates. An array that is written as it was declared keeps its subscripts; one that holds
+the values of a statement has the subscripts that the statement wrote to, behind the iterators that these do
+not tell. Arrays with cells at equal coordinates are told apart by a number, or by coordinates of 0 and 1, so
+that a row of a mapping has an offset for each: M x + o_S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import islpy as isl
+
+from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import from_aff
+from arrayfold.exact.isl import coalesced, fresh_name, fresh_names, maps_of
+from arrayfold.exact.signs import box_size
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.program.model import Access, Array, Moved, Program, Statement
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Where the cells of arrays are in one array for all of them.
+
+    name     of the common array
+    places   array -> { A[x] -> U[c] }
+    numbers  how many arrays have cells at the same coordinates and are told apart by a number
+    """
+
+    name: str
+    places: Mapping[str, isl.Map]
+    numbers: int = 1
+
+    def of_member(self, mapping: ModularMapping, array: Array) -> ModularMapping:
+        """The mapping of the common array as one of a member."""
+        place = self.places[array.name]
+        names = dict(zip(mapping.dimensions, _formulas(place, array.dimensions), strict=True))
+        rows: list[list[Formula]] = []
+        offsets: list[Formula] = []
+        for k in range(len(mapping.moduli)):
+            found = mapping.row(k).replace_names(names).coefficients(array.dimensions)
+            if found is None:
+                raise MethodNotApplicable(f"the places of {array.name} in {self.name} are not affine")
+            rows.append(found[0])
+            offsets.append(found[1])
+        return ModularMapping(
+            array.name, array.dimensions, tuple(map(tuple, rows)), tuple(offsets), mapping.moduli
+        )
+
+
+def merge(
+    program: Program, arrays: Sequence[str], name: str = "memory", *, one_number: bool = True
+) -> tuple[Program, Embedding]:
+    """The program in which these arrays are parts of one.
+
+    one_number  arrays with cells at the same coordinates are told apart by one more coordinate, a number;
+                otherwise by several of 0 and 1, so that the rows of a mapping have any offset for each
+    """
+    name = fresh_name(name, [array.name for array in program.arrays])
+    coordinates = _padded(program, {one: _coordinates(program, one) for one in arrays})
+    numbers = _numbers(program, arrays, coordinates)
+    subscripts = max(_subscripts(program, one) for one in arrays)
+    places = _told_apart(coordinates, numbers, name, subscripts, one_number=one_number)
+    # The judge sees cells of the common array only, so different cells must stay different.
+    if not all(place.is_injective() for place in places.values()):
+        raise MethodNotApplicable(f"cells of {', '.join(arrays)} cannot be told apart in one memory")
+    embedding = Embedding(name, places, max(numbers.values()) + 1)
+    return merged(program, arrays, embedding), embedding
+
+
+# ---------------------------------------------------------------- coordinates
+
+
+def _coordinates(program: Program, name: str) -> isl.Map:
+    """{ A[x] -> [c] }: coordinates of the cells of one array, different for different cells."""
+    array = program.array(name)
+    cells = array.cells.intersect_params(program.context)
+    identity = isl.Map.identity(cells.get_space().map_from_set()).reset_tuple_id(isl.dim_type.out)
+    if name not in program.origins or program.moved is None:
+        return identity.intersect_domain(cells)
+    written: isl.Map | None = None
+    for part in maps_of(program.moved.writes):
+        if part.get_tuple_name(isl.dim_type.out) == name:
+            # { [S[i] -> A[x]] -> B[i] } to { B[i] -> [x] }
+            subscripts = part.reverse().range_factor_range().reset_tuple_id(isl.dim_type.out)
+            written = subscripts if written is None else written.union(subscripts)
+    if written is None or not _is_affine(written):
+        return identity.intersect_domain(cells)
+    untold = isl.Map.from_domain(cells)
+    for k in range(array.rank):
+        others = array.rank - k - 1
+        one = identity.project_out(isl.dim_type.out, k + 1, others).project_out(isl.dim_type.out, 0, k)
+        by_subscripts = written.reverse().apply_range(one).intersect_params(program.context)
+        if not by_subscripts.is_single_valued():
+            untold = untold.flat_range_product(one)
+    return untold.flat_range_product(written).intersect_domain(cells)
+
+
+def _padded(program: Program, coordinates: Mapping[str, isl.Map]) -> dict[str, isl.Map]:
+    """The same with as many coordinates for all, further ones in front.
+
+    An array that is written before those that have such a coordinate is at the value before the first, one
+    that is written after them behind the last.
+    """
+    rank = max(part.dim(isl.dim_type.out) for part in coordinates.values())
+    found: dict[str, isl.Map] = {}
+    for name, part in coordinates.items():
+        missing = rank - part.dim(isl.dim_type.out)
+        for k in reversed(range(missing)):
+            ends = [
+                (other, one.range().dim_min(k), one.range().dim_max(k))
+                for other, one in coordinates.items()
+                if one.dim(isl.dim_type.out) == rank
+            ]
+            is_early = any(_starts_before(program, name, other) for other, _, _ in ends)
+            value = (
+                reduce(isl.PwAff.union_min, (low for _, low, _ in ends)).add_constant_val(isl.Val(-1))
+                if is_early
+                else reduce(isl.PwAff.union_max, (high for _, _, high in ends)).add_constant_val(isl.Val(1))
+            )
+            # Where the loops do not run any value will do, such as the one at other sizes.
+            pieces = value.get_pieces()
+            line = isl.Set.from_pw_aff(isl.PwAff.from_aff(pieces[0][1])) if pieces else isl.Set("{ [0] }")
+            here = isl.Map.from_domain_and_range(part.domain(), line)
+            part = here.flat_range_product(part)
+        found[name] = part
+    return found
+
+
+def _starts_before(program: Program, first: str, second: str) -> bool:
+    """Whether no write to one array comes after one to another."""
+    if program.schedule is None:
+        return False
+    times = [
+        program.accesses(writes=True, array=name).domain().apply(program.schedule) for name in (first, second)
+    ]
+    return bool(times[1].lex_lt_union_set(times[0]).intersect_params(program.context).is_empty())
+
+
+# ---------------------------------------------------------------- arrays at equal coordinates
+
+
+def _subscripts(program: Program, name: str) -> int:
+    """How many of the last coordinates of an array are subscripts."""
+    if name in program.origins and program.moved is not None:
+        for part in maps_of(program.moved.writes):
+            if part.get_tuple_name(isl.dim_type.out) == name:
+                return int(part.domain().unwrap().dim(isl.dim_type.out))
+    return program.array(name).rank
+
+
+def _numbers(program: Program, arrays: Sequence[str], coordinates: Mapping[str, isl.Map]) -> dict[str, int]:
+    """array -> a number; arrays with one number have no coordinates in common.
+
+    Values of one array of the text have one number where they can, and numbers follow the order in which the
+    loops write: then they continue the coordinates before them like the digits of a clock.
+    """
+    own = {name: _coordinates(program, name).dim(isl.dim_type.out) for name in arrays}
+    in_loops = [name for name in arrays if own[name] == max(own.values())]
+    found: dict[str, int] = {}
+    taken: list[tuple[str, isl.Set]] = []
+    for name in (*in_loops, *(name for name in arrays if name not in in_loops)):
+        origin, mine = program.origins.get(name, name), coordinates[name].range()
+        fitting = [k for k, (other, cells) in enumerate(taken) if other == origin and mine.is_disjoint(cells)]
+        number = fitting[0] if fitting else len(taken)
+        if not fitting:
+            taken.append((origin, isl.Set.empty(mine.get_space())))
+        taken[number] = (origin, taken[number][1].union(mine))
+        found[name] = number
+    return found
+
+
+def _told_apart(
+    coordinates: Mapping[str, isl.Map],
+    numbers: Mapping[str, int],
+    name: str,
+    subscripts: int,
+    *,
+    one_number: bool,
+) -> dict[str, isl.Map]:
+    """{ A[x] -> U[c] } with a number before the subscripts, or a 0 or 1 for each number but the first."""
+    count = max(numbers.values(), default=0)
+    found: dict[str, isl.Map] = {}
+    for one, part in coordinates.items():
+        number = numbers[one]
+        values = [number] * (count > 0) if one_number else [int(number == k + 1) for k in range(count)]
+        at = max(part.dim(isl.dim_type.out) - subscripts, 0)
+        part = part.insert_dims(isl.dim_type.out, at, len(values))
+        for k, value in enumerate(values):
+            part = part.fix_val(isl.dim_type.out, at + k, isl.Val(value))
+        found[one] = part.set_tuple_name(isl.dim_type.out, name)
+    return found
+
+
+# ---------------------------------------------------------------- the program
+
+
+def merged(program: Program, arrays: Sequence[str], embedding: Embedding) -> Program:
+    """The program in which these arrays are parts of one, at given places."""
+    name, places = embedding.name, embedding.places
+    cells = coalesced(reduce(isl.Set.union, (places[one].range() for one in arrays)))
+    union = Array(name, tuple(fresh_names("c", cells.dim(isl.dim_type.set), program.parameters)), cells)
+    temporaries = program.temporaries
+    if temporaries is not None:
+        temporaries = (*(one for one in temporaries if one not in arrays), name)
+    source = program.source
+    if source is not None:
+        source = source.with_arrays({name: arrays[0]}, arrays)
+    return replace(
+        program,
+        statements=tuple(_moved_statement(one, embedding) for one in program.statements),
+        arrays=(*(one for one in program.arrays if one.name not in arrays), union),
+        live_in=_moved_cells(program.live_in, embedding),
+        live_out=_moved_cells(program.live_out, embedding),
+        temporaries=temporaries,
+        extra_temporaries=tuple(one for one in program.extra_temporaries if one not in arrays),
+        kept={one: why for one, why in program.kept.items() if one not in arrays},
+        moved=Moved(
+            _moved_accesses(program, embedding, writes=False),
+            _moved_accesses(program, embedding, writes=True),
+        ),
+        origins={**{one: old for one, old in program.origins.items() if one not in arrays}, name: name},
+        replaced={
+            **program.replaced,
+            **{
+                one: box_size(program.array(one).cells, program.context)
+                for one in arrays
+                if one not in program.origins
+            },
+        },
+        source=source,
+    )
+
+
+def _moved_statement(statement: Statement, embedding: Embedding) -> Statement:
+    def moved(access: Access) -> Access:
+        if access.array not in embedding.places:
+            return access
+        relation = access.relation.apply_range(embedding.places[access.array])
+        return replace(access, array=embedding.name, relation=relation)
+
+    return replace(statement, accesses=tuple(map(moved, statement.accesses)))
+
+
+def _moved_cells(cells: isl.UnionSet, embedding: Embedding) -> isl.UnionSet:
+    for place in embedding.places.values():
+        mine = isl.UnionSet.from_set(cells.extract_set(place.get_space().domain()))
+        cells = cells.subtract(mine).union(mine.apply(isl.UnionMap.from_map(place)))
+    return cells
+
+
+def _moved_accesses(program: Program, embedding: Embedding, *, writes: bool) -> isl.UnionMap:
+    """{ [S[i] -> A[x]] -> U[c] } for accesses of the text, and what was moved before."""
+    total = isl.UnionMap.empty(program.context.get_space())
+    known = None
+    if program.moved is not None:
+        known = program.moved.writes if writes else program.moved.reads
+        for part in maps_of(known):
+            place = embedding.places.get(str(part.get_tuple_name(isl.dim_type.out)))
+            total = total.union(isl.UnionMap.from_map(part if place is None else part.apply_range(place)))
+    for statement in program.statements:
+        for access in statement.accesses:
+            place = embedding.places.get(access.array)
+            if access.is_write == writes and place is not None and access.array not in program.origins:
+                total = total.union(isl.UnionMap.from_map(access.relation.range_map().apply_range(place)))
+    return total
+
+
+def _formulas(place: isl.Map, dimensions: Sequence[str]) -> list[Formula]:
+    """The coordinates of { A[x] -> U[c] } as formulas of the names of x."""
+    for k, name in enumerate(dimensions):
+        place = place.set_dim_name(isl.dim_type.in_, k, name)
+    forms = _pieces(place)
+    if len(forms) != 1:
+        raise MethodNotApplicable(f"the places of {place.get_tuple_name(isl.dim_type.in_)} are not affine")
+    form = forms[0]
+    known = form.dim(isl.dim_type.param)
+    cell = form.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(dimensions))
+    return [from_aff(cell.get_at(k)) for k in range(cell.dim(isl.dim_type.out))]
+
+
+def _is_affine(relation: isl.Map) -> bool:
+    """Whether a relation is one affine function, without floors."""
+    forms = _pieces(relation)
+    return len(forms) == 1 and all(
+        forms[0].get_at(k).dim(isl.dim_type.div) == 0 for k in range(forms[0].dim(isl.dim_type.out))
+    )
+
+
+def _pieces(relation: isl.Map) -> list[isl.MultiAff]:
+    """The affine functions that a relation is made of; where it holds is left out."""
+    found: list[isl.MultiAff] = []
+    anywhere = coalesced(relation.gist_domain(relation.domain()))
+    anywhere.as_pw_multi_aff().foreach_piece(lambda _, form: found.append(form))
+    return found

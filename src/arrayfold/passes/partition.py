@@ -1,0 +1,246 @@
+"""Programs whose arrays are stored tile by tile: one array inside of tiles, one on each side between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from arrayfold.base.errors import InputError
+from arrayfold.c.source import StatementSource
+from arrayfold.exact.isl import coalesced, fresh_name, maps_of
+from arrayfold.exact.signs import box_size
+from arrayfold.passes.copies import CopySlots, CopyStatement, Move, copy_statement, moves_of
+from arrayfold.passes.tiling import Side, Tiling, ends_of, flows_of, sides_of, times_of, union_of
+from arrayfold.program.model import Access, Array, Program, Statement, TileBuffer
+
+
+class CannotPartition(InputError):
+    """An array cannot be stored in tiles, itself or beside others."""
+
+    def __init__(self, array: str, message: str) -> None:
+        super().__init__(message)
+        self.array = array
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """An array that is stored tile by tile.
+
+    flows       { S[i] -> [T[j] -> A[x]] }  who reads what whom wrote
+    local       the array inside of tiles
+    between     side -> the array of what goes from tile to tile there
+    dimensions  these arrays -> names of their coordinates
+    """
+
+    array: str
+    tiling: Tiling
+    flows: Sequence[isl.Map]
+    moves: Sequence[Move]
+    local: str
+    between: Mapping[Side, str]
+    dimensions: Mapping[str, tuple[str, ...]]
+
+    def tile_coordinates(self, array: str) -> int:
+        """How many coordinates of tiles one of the arrays has in front of those of the cell."""
+        return self.tiling.rank if array == self.local else self.tiling.names
+
+
+def part_of(
+    program: Program,
+    name: str,
+    tiling: Tiling,
+    words: tuple[str, str],
+    coordinates: Sequence[str],
+    taken: list[str],
+) -> Partition:
+    """How an array is stored in tiles.
+
+    words        what the array inside of tiles is called, and those between
+    coordinates  names for those of a tile
+    taken        names that are in use; those of the arrays are added
+    """
+    flows = flows_of(program, [name])
+    sides = sides_of(tiling, program.context, flows)
+    outside = [] if tiling.keyed_by_tile else [tiling.outside]
+    local = _new_name(f"{name}_{words[0]}", taken)
+    between = {
+        side: _new_name(f"{name}_{words[1]}{k if k else ''}", taken)
+        for k, side in enumerate(dict.fromkeys([*sides, *outside]))
+    }
+    cell = program.array(name).dimensions
+    in_front = tuple(coordinates) if tiling.keyed_by_tile else ()
+    dimensions = {local: (*coordinates, *cell), **dict.fromkeys(between.values(), (*in_front, *cell))}
+    moves = moves_of(tiling, program, name, sides)
+    return Partition(name, tiling, flows, moves, local, between, dimensions)
+
+
+def taken_names(program: Program) -> list[str]:
+    """The names that are in use."""
+    return [*(one.name for one in program.arrays), *(one.name for one in program.statements)]
+
+
+def with_parts(program: Program, parts: Sequence[Partition]) -> Program:
+    """The same program with arrays stored in tiles, with copies at the places that all of them share.
+
+    It is checked that every read sees the value that it saw before.
+    """
+    _check_tiles_come_first(parts)
+    times = times_of(program)
+    moves = list(_moves(parts))
+    rows = (row for part in parts for row in part.tiling.tiles)
+    places = CopySlots.of(times.values(), rows, (move for _, move in moves))
+    taken = [*taken_names(program), *(name for part in parts for name in part.dimensions)]
+    copies = [_copy(part, move, places, taken) for part, move in moves]
+    statements = [
+        *(_moved(statement, parts) for statement in program.statements),
+        *(copy.statement for copy in copies),
+    ]
+    schedule = isl.UnionMap.empty(program.context.get_space())
+    for one in (*(places.placed(one) for one in times.values()), *(copy.times for copy in copies)):
+        schedule = schedule.union(isl.UnionMap.from_map(one))
+    new = {part.array: _arrays(statements, part.dimensions) for part in parts}
+    arrays = [array for found in new.values() for array in found]
+    chosen = program.temporaries
+    if chosen is not None:
+        chosen = (*(one for one in chosen if one not in new), *(array.name for array in arrays))
+    buffers = {part.local: _buffer(program, part, new[part.array]) for part in parts}
+    source = program.source
+    if source is not None:
+        added = {copy.statement.name: StatementSource(copy.source, ()) for copy in copies}
+        origins = {array.name: name for name, found in new.items() for array in found}
+        # In another order the loops that run in parallel are others than those of the text.
+        is_as_written = program.schedule is source.schedule or bool(program.buffers)
+        source = replace(
+            source,
+            statements={**source.statements, **added},
+            of_threads=source.of_threads if is_as_written else program.private_variables(),
+        ).with_arrays(origins, new)
+    result = replace(
+        program,
+        statements=tuple(statements),
+        arrays=(*(one for one in program.arrays if one.name not in new), *arrays),
+        schedule=schedule,
+        parallel={places.position(d): meaning for d, meaning in program.parallel.items()},
+        temporaries=chosen,
+        buffers={**program.buffers, **buffers},
+        source=source,
+    )
+    for part in parts:
+        _check_values(part, result, [copy.statement.name for copy in copies])
+    return result
+
+
+def _check_tiles_come_first(parts: Sequence[Partition]) -> None:
+    """Raise where copies of an array would stand among the dimensions that say the tile of another one."""
+    for part in parts:
+        for other in parts:
+            if not part.tiling.keyed_by_tile and min(other.tiling.tiles) < part.tiling.rank:
+                raise CannotPartition(
+                    part.array,
+                    f"{part.array} and {other.array} are accessed in loops of different shape, so they "
+                    "cannot both have buffers",
+                )
+
+
+def _moves(parts: Iterable[Partition]) -> Iterable[tuple[Partition, Move]]:
+    """The moves of all parts, each array at places of its own."""
+    before = 0
+    for part in parts:
+        for move in part.moves:
+            yield part, replace(move, place=move.place - before if move.is_load else move.place + before)
+        before += len(part.between)
+
+
+def _copy(part: Partition, move: Move, places: CopySlots, taken: list[str]) -> CopyStatement:
+    name = _new_name(f"{part.array}_{'load' if move.is_load else 'store'}", taken)
+    return copy_statement(part.tiling, move, name, part.local, part.between[move.side], places)
+
+
+def _buffer(program: Program, part: Partition, arrays: Iterable[Array]) -> TileBuffer:
+    size = box_size(program.array(part.array).cells, program.context)
+    borders = tuple(array.name for array in arrays if array.name != part.local)
+    return TileBuffer(
+        part.local, part.array, part.tiling.rank, borders, size, is_persistent=part.tiling.keyed_by_tile
+    )
+
+
+def _new_name(name: str, taken: list[str]) -> str:
+    """A name like this that is not in use, and is from now on."""
+    found = fresh_name(name, taken)
+    taken.append(found)
+    return found
+
+
+def _moved(statement: Statement, parts: Iterable[Partition]) -> Statement:
+    """The statement with the cells of its tile, if it is in one, and otherwise with those between tiles."""
+    by_array = {part.array: part for part in parts}
+    return replace(
+        statement,
+        accesses=tuple(
+            _moved_access(access, statement.name, by_array[access.array])
+            if access.array in by_array
+            else access
+            for access in statement.accesses
+        ),
+    )
+
+
+def _moved_access(access: Access, statement: str, part: Partition) -> Access:
+    relation, tiling = access.relation, part.tiling
+    array = part.local
+    if statement in tiling.rows:
+        relation = tiling.tile_of(statement).flat_range_product(relation)
+    else:
+        array = part.between[tiling.outside]
+    return replace(access, array=array, relation=relation.set_tuple_name(isl.dim_type.out, array))
+
+
+def _arrays(statements: Iterable[Statement], names: Mapping[str, tuple[str, ...]]) -> list[Array]:
+    """The arrays that statements access, out of those of these names and dimensions."""
+    found: list[Array] = []
+    accesses = [access for statement in statements for access in statement.accesses]
+    for name, dimensions in names.items():
+        used = [access.relation.range() for access in accesses if access.array == name]
+        if used:
+            found.append(Array(name, dimensions, coalesced(union_of(used))))
+    return found
+
+
+def _check_values(part: Partition, new: Program, copies: Sequence[str]) -> None:
+    """Raise unless every read sees, through the copies, the value that it saw before."""
+    into_copies = isl.UnionMap.empty(new.context.get_space())
+    seen = isl.UnionMap.empty(new.context.get_space())
+    for flow in flows_of(new, list(part.dimensions)):
+        reader = ends_of(flow)[1]
+        if reader in copies:
+            into_copies = into_copies.union(isl.UnionMap.from_map(flow.range_factor_domain()))
+        else:
+            seen = seen.union(isl.UnionMap.from_map(_of_old_cells(flow, part)))
+    for _ in part.moves:
+        direct = isl.UnionMap.empty(new.context.get_space())
+        for one in maps_of(seen):
+            step = isl.UnionMap.from_map(one)
+            if one.get_tuple_name(isl.dim_type.in_) in copies:
+                step = step.apply_domain(into_copies.reverse())
+            direct = direct.union(step)
+        seen = direct
+    before = isl.UnionMap.empty(new.context.get_space())
+    for flow in part.flows:
+        before = before.union(isl.UnionMap.from_map(flow))
+    seen, before = (one.intersect_params(new.context) for one in (seen, before))
+    if not seen.is_equal(before):
+        message = f"a buffer would change what is read from {part.array}, so it stays as it is"
+        raise CannotPartition(part.array, message)
+
+
+def _of_old_cells(flow: isl.Map, part: Partition) -> isl.Map:
+    """{ S[i] -> [T[j] -> L[t, x]] } to { S[i] -> [T[j] -> A[x]] }."""
+    reads = flow.range().unwrap()
+    array = str(reads.get_tuple_name(isl.dim_type.out))
+    cell = [f"x{k}" for k in range(reads.dim(isl.dim_type.out))]
+    old = ", ".join(cell[part.tile_coordinates(array) :])
+    drop = isl.Map(f"{{ {array}[{', '.join(cell)}] -> {part.array}[{old}] }}")
+    reader = isl.Map.identity(reads.get_space().domain().map_from_set())
+    return flow.apply_range(reader.product(drop))

@@ -1,0 +1,247 @@
+"""The order to analyse: as written, given, or fused; then tiled, then with parallel loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.deadline import answer_in_time
+from arrayfold.base.defects import reported
+from arrayfold.base.errors import InputError
+from arrayfold.base.source_text import SourceText
+from arrayfold.exact.isl import coalesced, maps_of
+from arrayfold.frontends.kernel import Kernel, as_problem
+from arrayfold.order.dataflow import find_dataflow
+from arrayfold.order.dependences import Dependence, find_violation, memory_dependences, union_of
+from arrayfold.order.events import order_of, sweep
+from arrayfold.order.fusion import fused_schedule
+from arrayfold.order.loops import loop_dimensions, statement_by_statement, with_parallel_loops
+from arrayfold.order.parse import read_schedule, schedule_source
+from arrayfold.order.private_overlaps import first_overlap, overlapping
+from arrayfold.program.guards import with_guard_reads
+from arrayfold.program.model import Problem, Program
+
+
+@reported
+def reorder(
+    problem: Problem | Kernel,
+    *,
+    schedule: str | None = None,
+    fuse: bool = False,
+    tile: Sequence[int] = (),
+    parallel: bool = False,
+    budget: Budget | float | None = None,
+) -> Program:
+    """The program in another order, which keeps every memory dependence, or an error that shows one broken.
+
+    schedule  an order in isl notation, such as "{ S[y, x] -> [y, x, 0]; T[y, x] -> [y + 2, x, 1] }"
+    fuse      an order that brings producers and consumers together
+    tile      sizes of tiles for the outermost loops; a loop with size 1 is not cut
+    parallel  the outermost loop of each nest that carries no dependence becomes doall
+
+    Without `schedule` and `fuse` the order is as written, where loops that were parallel run one iteration
+    after the other. Without any wish the program is returned as it is.
+    """
+    program = _checked(as_problem(problem))
+    _check_wishes(schedule, fuse, tile)
+    if schedule is None and not (fuse or tile or parallel):
+        return program
+    program = replace(program, happens_before=None, tiles=())
+    if program.domain().intersect_params(program.context).is_empty():
+        return program
+    refuse_aliases(program)
+    program = with_guard_reads(program)
+    limit = as_budget(budget)
+    find = partial(_reordered, program, limit, schedule, fuse, tile, parallel)
+    return answer_in_time(lambda _: find(), limit, "the order", known=program)
+
+
+def _reordered(
+    program: Program,
+    budget: Budget,
+    schedule: str | None,
+    fuse: bool,
+    tile: Sequence[int],
+    parallel: bool,
+) -> Program:
+    with budget.limit("the order"):
+        ordered = _with_own_variables(program, lambda one: _placed(one, schedule, fuse, tile))
+        if not parallel:
+            return ordered
+        # In this order more variables may do with one for each thread than in the one that was tried first.
+        ordered = _sharing(ordered, overlapping(replace(ordered, private=program.private)), program.private)
+        return _with_own_variables(ordered, lambda one: _parallel(one, fuse))
+
+
+def _with_own_variables(program: Program, order: Callable[[Program], Program]) -> Program:
+    """The program in an order, in which one variable is enough for those of which each iteration has its own.
+
+    Where it is not, one variable cannot hold what several iterations need at once; then iterations depend on
+    each other by it, and another order is found; or there is none, which is the variable's fault.
+    """
+    refused: tuple[Program, str] | None = None
+    while True:
+        try:
+            ordered = order(program)
+        except InputError:
+            if refused is None:
+                raise
+            raise _one_variable(*refused) from None
+        shared = list(overlapping(ordered))
+        if not shared:
+            return ordered
+        refused = ordered, shared[0]
+        program = _sharing(program, shared, program.private)
+
+
+def _one_variable(program: Program, name: str) -> InputError:
+    """Why an order is none: one variable would have to hold what several iterations need at once."""
+    source = program.source
+    message = str(first_overlap(program, name))
+    hint = (
+        f"Declare {name} before the region as an array, with an element for each iteration. "
+        "Or give its values other places: fold --mode reallocate."
+    )
+    if source is None:
+        return InputError(message, hint=hint)
+    return source.text.error(message, source.variables[name].span.start, hint)
+
+
+def _sharing(program: Program, shared: Iterable[str], private: Mapping[str, int]) -> Program:
+    """The program in which iterations have these variables of their own, except for some that they share."""
+    left = {*private} - {*shared}
+    return replace(program, private={name: loops for name, loops in private.items() if name in left})
+
+
+def _placed(program: Program, schedule: str | None, fuse: bool, tile: Sequence[int]) -> Program:
+    """The program in the order as written, given or fused, and tiled, all loops sequential."""
+    dependences = memory_dependences(program)
+    ordered = _ordered(program, dependences, schedule, fuse)
+    if tile:
+        ordered = _tiled(ordered, tile)
+        hint = "A loop with size 1 is not cut." + ("" if fuse else " --fuse looks for loops to tile.")
+        _check_order(ordered, dependences, hint)
+    return ordered
+
+
+def _checked(problem: Problem) -> Program:
+    if not isinstance(problem, Program):
+        raise InputError("reordering needs a program with a schedule, but the file gives conflicts")
+    if problem.schedule is None:
+        hint = "Replace happens_before by a schedule."
+        raise InputError("reordering needs a schedule, but the program gives happens_before", hint=hint)
+    return problem
+
+
+def refuse_aliases(program: Program) -> None:
+    """Raise where two names of one memory, or functions with global variables, would hide dependences."""
+    source = program.source
+    if source is not None and source.impure is not None:
+        offset, why = source.impure
+        raise InputError(
+            f"{why}, which hides dependences, so the order must stay",
+            source.text.place(offset),
+            "Give the function all it uses as arguments, or say that it only computes: "
+            "#pragma arrayfold pure(NAME).",
+        )
+    if source is not None and source.may_alias is not None:
+        first, second = source.may_alias
+        raise InputError(
+            f"{first} and {second} may overlap, so aliasing cannot be excluded and the order must stay",
+            source.text.place(source.region.function.span.start),
+            "Declare one of them with restrict, or say --no-alias (in the file: #pragma arrayfold no_alias).",
+        )
+
+
+def _check_wishes(schedule: str | None, fuse: bool, tile: Sequence[int]) -> None:
+    if schedule is not None and fuse:
+        raise InputError(
+            "an order is either given or fused, not both", hint="Leave --schedule or --fuse out."
+        )
+    for size in tile:
+        if size < 1:
+            raise InputError(f"the size of a tile must be positive, not {size}")
+
+
+def _ordered(program: Program, dependences: Sequence[Dependence], text: str | None, fuse: bool) -> Program:
+    """The program in the order as written, given or fused, all loops sequential."""
+    if text is not None:
+        source = schedule_source(program, text)
+        given = replace(program, schedule=read_schedule(program, source), parallel={})
+        _check_order(
+            given, dependences, "It must run later, for example by a shift of its statement.", source
+        )
+        return given
+    as_written = replace(program, parallel={})
+    hint = "As written they run at the same time, or in a forall loop; give an order with --schedule."
+    if not fuse:
+        _check_order(as_written, dependences, hint)
+        return as_written
+    flows = find_dataflow(program, sweep(order_of(program))).flows.range_factor_domain()
+    try:
+        fused = fused_schedule(program, union_of(program, dependences), flows)
+    except isl.Error:
+        # A forall loop may have dependences in a circle: no sequential order keeps them.
+        _check_order(as_written, dependences, hint)
+        raise
+    assert find_violation(replace(as_written, schedule=fused), dependences) is None
+    return replace(as_written, schedule=fused)
+
+
+def _tiled(program: Program, sizes: Sequence[int]) -> Program:
+    """The program with its outermost loops cut into tiles, { S[i] -> [places, tiles, loops] }.
+
+    A loop with size 1 stays where its tiles would be.
+    """
+    times = program.schedule
+    assert times is not None
+    loops = loop_dimensions(times)
+    if len(sizes) > len(loops):
+        found = "1 loop" if len(loops) == 1 else f"{len(loops)} loops"
+        raise InputError(f"the order has {found}, but {len(sizes)} sizes of tiles are given")
+    size_of = dict(zip(loops, sizes, strict=False))
+    depth = max(part.dim(isl.dim_type.out) for part in maps_of(times))
+    names = [f"t{d}" for d in range(depth)]
+    outside = names[: loops[0]]
+    tiles = [names[d] if size == 1 else f"floor({names[d]}/{size})" for d, size in size_of.items()]
+    inside = [names[d] for d in range(loops[0], depth) if size_of.get(d) != 1]
+    cut = isl.UnionMap(f"{{ [{', '.join(names)}] -> [{', '.join([*outside, *tiles, *inside])}] }}")
+    return replace(program, schedule=coalesced(times.apply_range(cut)))
+
+
+def _parallel(program: Program, may_regroup: bool) -> Program:
+    """The program with parallel loops.
+
+    A fused program that has none may run each statement over a part of the inner loops before the next one.
+    """
+    dependences = memory_dependences(program)
+    must_keep = union_of(program, dependences)
+    found = with_parallel_loops(program, must_keep)
+    if may_regroup and not found.parallel and program.schedule is not None:
+        for times in statement_by_statement(program.schedule):
+            regrouped = replace(program, schedule=times)
+            if find_violation(regrouped, dependences) is None:
+                candidate = with_parallel_loops(regrouped, must_keep)
+                if candidate.parallel:
+                    found = candidate
+                    break
+    assert find_violation(found, dependences) is None
+    return found
+
+
+def _check_order(
+    program: Program, dependences: Sequence[Dependence], hint: str, source: SourceText | None = None
+) -> None:
+    violation = find_violation(program, dependences)
+    if violation is None:
+        return
+    if violation.kind != "flow":
+        hint += " Or give its values other places: fold --mode reallocate."
+    if source is None:
+        raise InputError(str(violation), hint=hint)
+    statement = violation.sink.split("[")[0]
+    raise source.error(str(violation), source.find(rf"\b{statement}\s*\["), hint)

@@ -1,0 +1,1 @@
+"""The program: statements, accesses, arrays, context, and what is assumed of it."""

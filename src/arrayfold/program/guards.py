@@ -1,0 +1,77 @@
+"""Conditions on data in a new order: a guarded statement evaluates its condition again, at its own time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from arrayfold.base.errors import InputError
+from arrayfold.program.conditions import same_iteration
+from arrayfold.program.model import Access, Program, Statement
+from arrayfold.program.private_values import same_owner
+
+
+def with_guard_reads(program: Program) -> Program:
+    """The program whose guarded statements read the data of their conditions once more, themselves."""
+    source = program.source
+    if source is None or not any(statement.guards for statement in source.statements.values()):
+        return program
+    by_name = {statement.name: statement for statement in program.statements}
+    statements: list[Statement] = []
+    for statement in program.statements:
+        extra: list[Access] = []
+        for guard in source.statements[statement.name].guards:
+            condition = by_name[guard.evaluated]
+            link = same_iteration(condition.domain, statement.domain).reverse()
+            extra += [
+                Access(access.array, link.apply_range(access.relation), is_write=False, is_must=False)
+                for access in condition.accesses
+                if not access.is_write
+            ]
+        statements.append(replace(statement, accesses=(*statement.accesses, *extra)))
+    return replace(program, statements=tuple(statements))
+
+
+def check_guards(program: Program) -> None:
+    """Raise unless each guarded statement finds the data of its conditions as they were evaluated.
+
+    For every write of a cell that a condition reads: it comes before the guarded statement in the new
+    order exactly if it came before the condition in the old one.
+    """
+    source = program.source
+    assert source is not None
+    assert program.schedule is not None
+    if not any(statement.guards for statement in source.statements.values()):
+        return
+    writes = program.accesses(writes=True)
+    reads = {
+        statement.name: [access for access in statement.accesses if not access.is_write]
+        for statement in program.statements
+    }
+    domains = {statement.name: statement.domain for statement in program.statements}
+    before_old, before_new = _before(source.schedule), _before(program.schedule)
+    for name, statement in source.statements.items():
+        for guard in statement.guards:
+            condition = domains[guard.evaluated]
+            link = same_iteration(condition, domains[name])
+            for access in reads[guard.evaluated]:
+                cells = isl.UnionMap.from_map(access.relation)
+                writers = writes.apply_range(cells.reverse())
+                if access.array in program.private:
+                    writers = same_owner(writers, program.private[access.array])
+                onto = isl.UnionMap.from_map(link)
+                old = writers.intersect(before_old).apply_range(onto)
+                late = writers.subtract(before_old).apply_range(onto)
+                wrong = old.subtract(before_new).union(late.intersect(before_new))
+                if not wrong.intersect_params(program.context).is_empty():
+                    raise InputError(
+                        f"{access.array} changes between a condition on it and what the condition guards",
+                        source.text.place(guard.condition.span.start),
+                        "The loops of this region can be kept, but not written anew.",
+                    )
+
+
+def _before(schedule: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: S[i] has the earlier time."""
+    return schedule.lex_lt_union_map(schedule)

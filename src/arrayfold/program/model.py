@@ -1,0 +1,361 @@
+"""The program to fold: statements, accesses, arrays, order, and what is known around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+import islpy as isl
+
+from arrayfold.base.errors import InputError
+from arrayfold.c.source import CSource
+from arrayfold.c.tree import Variable
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import coalesced, parameter_names
+from arrayfold.program.assumptions import Assumption, without_implied
+from arrayfold.program.signature import Signature
+
+Parallelism: TypeAlias = Literal["doall", "forall"]
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An array, the names of its dimensions and the cells of it that matter.
+
+    cells  { A[x] }  touched by the program, live before or after it, or declared
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    cells: isl.Set
+
+    @property
+    def rank(self) -> int:
+        """How many indices a cell has."""
+        return len(self.dimensions)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """What a statement reads or writes of one array.
+
+    relation  { S[i] -> A[x] }  clipped to the domain of S
+
+    is_must       happens in every execution
+    whenever_run  happens whenever the instance runs, which conditions on data around it may prevent
+    """
+
+    array: str
+    relation: isl.Map
+    is_write: bool
+    is_must: bool = True
+    whenever_run: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A statement and its instances.
+
+    domain  { S[i] }
+    """
+
+    name: str
+    domain: isl.Set
+    accesses: tuple[Access, ...]
+
+    @property
+    def iterators(self) -> list[str]:
+        """The names of its loops, made up where there are none."""
+        domain = self.domain
+        count = domain.dim(isl.dim_type.set)
+        return [domain.get_dim_name(isl.dim_type.set, k) or f"i{k}" for k in range(count)]
+
+
+@dataclass(frozen=True)
+class TileBuffer:
+    """An array whose values never leave a tile.
+
+    array          what it is a buffer of
+    dimensions     how many of its first coordinates say which tile it is
+    borders        arrays of what tiles leave to each other, one for each side
+    size           cells of the array that the two replace
+    is_persistent  tiles last over the whole program and have a part each; otherwise the first dimensions of
+                   the schedule say the tile, and one follows the other in the same memory
+    """
+
+    name: str
+    array: str
+    dimensions: int
+    borders: tuple[str, ...]
+    size: Formula
+    is_persistent: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Where accesses of the original program find their cells, if that is not where the text says.
+
+    reads   { [S[i] -> A[x]] -> B[y] }  what S[i] reads as A[x] is in B[y]
+    writes  { [S[i] -> A[x]] -> B[y] }
+    """
+
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Why an array stays where it is; what is final stands even if the user calls the array temporary."""
+
+    reason: str
+    is_final: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An affine loop program.
+
+    context         { : }               what is known of the parameters
+    schedule        { S[i] -> [t] }     when instances run, None when a relation says it
+    parallel        dimension of the schedule -> meaning of its loop
+    happens_before  { S[i] -> T[j] }    who surely runs before whom; a schedule beside it names one execution
+    live_in         { A[x] }            cells with a value before the program, as declared
+    live_out        { A[x] }            cells needed after it
+    temporaries     arrays that may be folded; None leaves the choice to the analysis
+    extra_temporaries  further ones, whatever the choice is
+    kept            arrays that are no temporaries, each with the reason
+    source          the C text behind it, if it has one
+    exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if there are none
+    optional        { S[i] }            further instances that need not run, None if there are none
+    tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
+    buffers         arrays whose values never leave a tile
+    moved           where cells are that the text of the program calls otherwise, None if it calls all by name
+    origins         array that the text does not know -> the array whose values it holds
+    replaced        array of the text that is gone -> how many cells it had
+    signature       how it is called, if it is a Python kernel
+    assumptions     what is taken for granted of the parameters although nobody said so
+    private         variable of C -> how many loops are around its declaration, each iteration with its own
+    """
+
+    name: str
+    context: isl.Set
+    statements: tuple[Statement, ...]
+    arrays: tuple[Array, ...]
+    schedule: isl.UnionMap | None
+    parallel: Mapping[int, Parallelism]
+    happens_before: isl.UnionMap | None
+    live_in: isl.UnionSet
+    live_out: isl.UnionSet
+    temporaries: tuple[str, ...] | None
+    extra_temporaries: tuple[str, ...] = ()
+    kept: Mapping[str, Kept] = field(default_factory=dict[str, Kept])
+    source: CSource | None = None
+    exclusive: isl.UnionMap | None = None
+    optional: isl.UnionSet | None = None
+    tiles: tuple[str, ...] = ()
+    buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
+    moved: Moved | None = None
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
+    signature: Signature | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    private: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def __repr__(self) -> str:
+        return (
+            f"<program {self.name}: {_listed('statement', self.statements)}, {_listed('array', self.arrays)}>"
+        )
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters, in the order of the input."""
+        return parameter_names(self.context)
+
+    def array(self, name: str) -> Array:
+        """The array of that name."""
+        return find_array(self.arrays, name)
+
+    def domain(self) -> isl.UnionSet:
+        """All instances, { S[i] }."""
+        return _union_set(self.context, (statement.domain for statement in self.statements))
+
+    def running_sizes(self) -> isl.Set:
+        """{ : }: the sizes at which it may run and does something; the context if there are none."""
+        where = self.domain().params().intersect(self.context)
+        if self.source is not None and self.source.legal is not None:
+            where = where.intersect(self.source.legal)
+        return self.context if where.is_empty() else where
+
+    def may_not_run(self) -> isl.UnionSet:
+        """{ S[i] }: the instances that some execution does without."""
+        found = isl.UnionSet.empty(self.context.get_space()) if self.optional is None else self.optional
+        if self.exclusive is not None:
+            found = found.union(self.exclusive.domain()).union(self.exclusive.range())
+        return found
+
+    def private_variables(self) -> frozenset[Variable]:
+        """The variables of C of which each iteration has its own."""
+        if self.source is None:
+            return frozenset()
+        known = self.source.variables
+        return frozenset(known[name] for name in self.private if name in known)
+
+    def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
+        """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""
+        chosen = (
+            access.relation
+            for statement in self.statements
+            for access in statement.accesses
+            if access.is_write == writes
+            and (access.is_must or not must_only)
+            and (array is None or access.array == array)
+        )
+        return _union_map(self.context, chosen)
+
+    def narrowed(self, context: isl.Set) -> Program:
+        """The same program with more known of the parameters, which may make assumptions needless."""
+        return replace(
+            self,
+            context=coalesced(self.context.intersect(context)),
+            assumptions=without_implied(self.assumptions, context),
+        )
+
+    def without_aliases(self) -> Program:
+        """The same program, and different names of arrays mean different memory."""
+        return replace(self, source=replace(self.source, may_alias=None) if self.source else None)
+
+    def with_temporary(self, name: str) -> Program:
+        """The same program in which an array may be folded; what was only assumed of it is dropped."""
+        self.array(name)
+        added = replace(self, extra_temporaries=(*self.extra_temporaries, name))
+        if name not in self.kept:
+            return added
+        reason = self.kept[name]
+        if reason.is_final:
+            raise InputError(f"array {name} cannot be folded: {reason.reason}")
+        cells = self.array(name).cells
+        needed = self.live_out.subtract(isl.UnionSet.from_set(isl.Set.universe(cells.get_space())))
+        kept = {other: why for other, why in self.kept.items() if other != name}
+        return replace(added, kept=kept, live_out=needed)
+
+    def is_equal(self, other: Program) -> bool:
+        """Whether both describe the same program, in the sense of isl, for all that the context allows."""
+        known = self.context
+        return (
+            known.is_equal(other.context)
+            and _ranks(self.arrays) == _ranks(other.arrays)
+            and dict(self.parallel) == dict(other.parallel)
+            and self.temporaries == other.temporaries
+            and _equal_sets(known, self.domain(), other.domain())
+            and _equal_sets(known, self.live_in, other.live_in)
+            and _equal_sets(known, self.live_out, other.live_out)
+            and _equal_or_both_absent(known, self.schedule, other.schedule)
+            and _equal_or_both_absent(known, self.happens_before, other.happens_before)
+            and _equal_or_both_absent(known, self.exclusive, other.exclusive)
+            and _equal_sets(known, self.may_not_run(), other.may_not_run())
+            and self.tiles == other.tiles
+            and all(
+                _equal_maps(
+                    known,
+                    self.accesses(writes=writes, must_only=must),
+                    other.accesses(writes=writes, must_only=must),
+                )
+                for writes in (False, True)
+                for must in (False, True)
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConflictProblem:
+    """Conflicts that somebody else found, without a program.
+
+    pairs        array -> { A[x] -> A[y] }  symmetric, where the input gave pairs
+    differences  array -> { A[d] }          symmetric, where the input gave differences
+    assumed      arrays of which the input gave differences and no cells: a box of them is assumed
+    """
+
+    name: str
+    context: isl.Set
+    arrays: tuple[Array, ...]
+    pairs: Mapping[str, isl.Map]
+    differences: Mapping[str, isl.Set]
+    assumed: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"<conflicts {self.name}: {_listed('array', self.arrays)}>"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters, in the order of the input."""
+        return parameter_names(self.context)
+
+    def array(self, name: str) -> Array:
+        """The array of that name."""
+        return find_array(self.arrays, name)
+
+    def narrowed(self, context: isl.Set) -> ConflictProblem:
+        """The same problem with more known of the parameters."""
+        return replace(self, context=coalesced(self.context.intersect(context)))
+
+    def is_equal(self, other: ConflictProblem) -> bool:
+        """Whether both describe the same conflicts, in the sense of isl."""
+        return (
+            self.context.is_equal(other.context)
+            and _ranks(self.arrays) == _ranks(other.arrays)
+            and all(array.cells.is_equal(other.array(array.name).cells) for array in self.arrays)
+            and self.pairs.keys() == other.pairs.keys()
+            and self.differences.keys() == other.differences.keys()
+            and all(pairs.is_equal(other.pairs[name]) for name, pairs in self.pairs.items())
+            and all(deltas.is_equal(other.differences[name]) for name, deltas in self.differences.items())
+        )
+
+
+Problem: TypeAlias = Program | ConflictProblem
+
+
+def _listed(what: str, items: Sequence[Statement] | Sequence[Array]) -> str:
+    names = ", ".join(item.name for item in items)
+    return f"{what}{'s' * (len(items) != 1)} {names}" if items else f"no {what}"
+
+
+def find_array(arrays: tuple[Array, ...], name: str) -> Array:
+    """The array of that name, or an error that lists the names there are."""
+    for array in arrays:
+        if array.name == name:
+            return array
+    known = ", ".join(array.name for array in arrays)
+    raise InputError(f"there is no array {name!r}; the arrays are: {known}")
+
+
+def _ranks(arrays: Iterable[Array]) -> dict[str, int]:
+    return {array.name: array.rank for array in arrays}
+
+
+def _union_set(context: isl.Set, sets: Iterable[isl.Set]) -> isl.UnionSet:
+    total = isl.UnionSet.empty(context.get_space())
+    for item in sets:
+        total = total.union(isl.UnionSet.from_set(item))
+    return total
+
+
+def _union_map(context: isl.Set, maps: Iterable[isl.Map]) -> isl.UnionMap:
+    total = isl.UnionMap.empty(context.get_space())
+    for item in maps:
+        total = total.union(isl.UnionMap.from_map(item))
+    return total
+
+
+def _equal_sets(known: isl.Set, left: isl.UnionSet, right: isl.UnionSet) -> bool:
+    return left.intersect_params(known).is_equal(right.intersect_params(known))
+
+
+def _equal_maps(known: isl.Set, left: isl.UnionMap, right: isl.UnionMap) -> bool:
+    return left.intersect_params(known).is_equal(right.intersect_params(known))
+
+
+def _equal_or_both_absent(known: isl.Set, left: isl.UnionMap | None, right: isl.UnionMap | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return _equal_maps(known, left, right)

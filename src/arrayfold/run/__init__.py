@@ -1,0 +1,1 @@
+"""Compile C, call it, run it, compare what it leaves behind."""

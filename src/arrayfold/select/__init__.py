@@ -1,0 +1,1 @@
+"""Which of the proved mappings: the smallest, contiguous inner dimensions, cases."""

@@ -1,0 +1,200 @@
+"""Smaller mappings for parts of the context: residue classes of the parameter, and single sizes.
+
+The smallest lattice may depend on the residue of the parameter, or be another one at the first sizes. For
+each class a lattice is fitted and proved as for all sizes (`searches/fitted_lattice.py`), with the parameter
+replaced by its class, such as N = 2*m + 1. Single sizes get what enumeration finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import islpy as isl
+
+from arrayfold.base.errors import ArrayfoldError
+from arrayfold.bounds.moments import LowerBound
+from arrayfold.conflicts.conflicts import Conflicts, in_residue_class
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import few_parameter_points, fix_parameters, fresh_names, parameter_minima
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.methods import Request
+from arrayfold.methods.auto.affine_lattices import AffineBasis, in_class
+from arrayfold.methods.auto.fitted_lattice import fitted_bases, mappings_of_bases
+from arrayfold.methods.auto.optima import Optima, Optimum, Sizes
+from arrayfold.methods.exhaustive import mapping_of_lattice
+
+_PERIODS = (1, 2, 3, 4, 6)
+_MOST_CASES = 8
+_MOST_RANK = 3
+_COMPARED = 6
+_FIRST_SIZE = 4
+_SHARE = 0.5
+_FAR = 10**5
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A mapping for some parameter values.
+
+    when   { : }  the parameter values
+    proof  of the mapping with the parameter replaced by its class, such as N = 2*m + 1
+    """
+
+    when: isl.Set
+    mapping: ModularMapping
+    proof: Proof
+
+    @property
+    def size(self) -> Formula:
+        """Cells after folding."""
+        return self.mapping.size
+
+
+def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: LowerBound) -> tuple[Case, ...]:
+    """Proved mappings for parts of the context that are smaller than the best one for all sizes.
+
+    An empty result means that none is smaller, or none proved. With several parameters, only the sizes of
+    the request are looked at.
+    """
+    if bound.is_as_counted(best) or not 1 <= conflicts.array.rank <= _MOST_RANK:
+        return ()
+    found: tuple[Case, ...] = ()
+    least = parameter_minima(conflicts.context)
+    with suppress(ArrayfoldError), request.budget.limit(f"cases of {conflicts.name}"):
+        if least and len(least) == 1:
+            ((name, start),) = least.items()
+            optima = Optima(conflicts, request.budget.part(_SHARE))
+            found = _Search(conflicts, name, start, best, optima).cases()
+    with suppress(ArrayfoldError), request.budget.limit(f"the sizes asked for {conflicts.name}"):
+        found = (*found, *_at_requested_sizes(conflicts, request, best, found))
+    return found
+
+
+def _at_requested_sizes(
+    conflicts: Conflicts, request: Request, best: Formula, found: Sequence[Case]
+) -> list[Case]:
+    """The smallest lattice at the sizes that the user named, where no case is as small there."""
+    sizes = request.sizes
+    if not sizes or any(request.given.get(name) != value for name, value in sizes.items()):
+        return []
+    here = fix_parameters(sizes)
+    known = [case.size for case in found if not case.when.is_disjoint(here)]
+    least = min(size.evaluate(sizes) for size in (best, *known))
+    optimum = Optima(conflicts, request.budget.part(_SHARE)).at(sizes)
+    return [] if optimum is None or optimum.index >= least else _single_size(conflicts, sizes, optimum)
+
+
+def _single_size(conflicts: Conflicts, sizes: Sizes, optimum: Optimum) -> list[Case]:
+    array = conflicts.array
+    mapping = mapping_of_lattice(array.name, array.dimensions, optimum.example)
+    verdict = verify(conflicts.at(sizes), mapping)
+    when = conflicts.context.intersect(fix_parameters(sizes))
+    return [Case(when, mapping, verdict)] if isinstance(verdict, Proof) else []
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    conflicts: Conflicts
+    name: str
+    start: int
+    best: Formula
+    optima: Optima
+
+    def cases(self) -> tuple[Case, ...]:
+        values = few_parameter_points(self.conflicts.context, _MOST_CASES)
+        if values:
+            return tuple(self._single_sizes([value[self.name] for value in values]))
+        if not self._may_shrink(range(self.start, self.start + _COMPARED)):
+            return ()
+        found: tuple[Case, ...] = ()
+        for period in _PERIODS:
+            classes = [self._class(period, residue) for residue in range(period)]
+            cases = tuple(case for part in classes if part is not None for case in part)
+            if None not in classes and len(cases) <= _MOST_CASES:
+                return cases
+            if len(cases) <= _MOST_CASES:
+                found = max(found, cases, key=len)
+        return found
+
+    def _may_shrink(self, sizes: Sequence[int]) -> bool:
+        """Whether a smaller lattice is known at one of the sizes."""
+        optima = ((size, self.optima.at({self.name: size})) for size in sizes)
+        return any(
+            optimum is not None and optimum.index < self.best.evaluate({self.name: size})
+            for size, optimum in optima
+        )
+
+    def _single_sizes(self, sizes: Sequence[int]) -> Iterator[Case]:
+        for size in sizes:
+            at = {self.name: size}
+            optimum = self.optima.at(at)
+            if optimum is not None and optimum.index < self.best.evaluate(at):
+                yield from _single_size(self.conflicts, at, optimum)
+
+    def _class(self, period: int, residue: int) -> list[Case] | None:
+        """Cases that make the class smallest at the sizes compared, none if it is; None where they fail."""
+        (new_name,) = fresh_names("m", 1, [self.name, *self.conflicts.array.dimensions])
+        here = in_residue_class(self.conflicts, self.name, period, residue, new_name)
+        least = parameter_minima(here.context)
+        if not least:
+            return None
+        first = least[new_name]
+        general = max(first, -((residue - max(self.start + 1, _FIRST_SIZE)) // period))
+        if not self._may_shrink([period * m + residue for m in range(general, general + _COMPARED)]):
+            return list(self._single_sizes([period * m + residue for m in range(first, general)]))
+        back = Formula.name(self.name) * Fraction(1, period) - Fraction(residue, period)
+        for mapping in mappings_of_bases(here, self._bases(period, residue, general)):
+            if mapping.size.evaluate({new_name: _FAR}) > self.best.evaluate(
+                {self.name: period * _FAR + residue}
+            ):
+                continue
+            for start in dict.fromkeys((first, general)):
+                early = ({new_name: m, self.name: period * m + residue} for m in range(start, general))
+                if any(mapping.size.evaluate(at) > self.best.evaluate(at) for at in early):
+                    continue
+                where = isl.Set(f"[{new_name}] -> {{ : {new_name} >= {start} }}")
+                verdict = verify(here.within(where), mapping)
+                if isinstance(verdict, Proof):
+                    case = Case(
+                        self._when(period, residue, start), _in_terms_of(mapping, new_name, back), verdict
+                    )
+                    before = [period * m + residue for m in range(first, start)]
+                    return [*self._single_sizes(before), case]
+        return None
+
+    def _bases(self, period: int, residue: int, start: int) -> Iterator[AffineBasis]:
+        """Lattices fitted to all sizes, which may need rows of their own here, and those of the class."""
+        for basis in self._general_bases:
+            yield in_class(basis, period, residue)
+        if period > 1:
+            yield from fitted_bases(self.optima, self.name, range(start, _FAR), period, residue)
+
+    @cached_property
+    def _general_bases(self) -> list[AffineBasis]:
+        general = max(self.start + 1, _FIRST_SIZE)
+        return fitted_bases(self.optima, self.name, range(general, _FAR))
+
+    def _when(self, period: int, residue: int, start: int) -> isl.Set:
+        name = self.name
+        residues = f"{name} mod {period} = {residue} and " if period > 1 else ""
+        values = isl.Set(f"[{name}] -> {{ : {residues}{name} >= {period * start + residue} }}")
+        return self.conflicts.context.intersect(values)
+
+
+def _in_terms_of(mapping: ModularMapping, name: str, value: Formula) -> ModularMapping:
+    """The mapping with one parameter replaced."""
+
+    def new(formula: Formula) -> Formula:
+        return formula.replace_names({name: value})
+
+    return replace(
+        mapping,
+        matrix=tuple(tuple(map(new, row)) for row in mapping.matrix),
+        offset=tuple(map(new, mapping.offset)),
+        moduli=tuple(map(new, mapping.moduli)),
+    )
