@@ -25,7 +25,7 @@ from arrayfold.select.cases import Case, find_cases
 from arrayfold.select.choose import Candidate
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_EXAMPLE_FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[2] / "examples")
+_EXAMPLE_FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples")
 
 
 @dataclass(frozen=True, eq=False)
