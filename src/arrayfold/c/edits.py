@@ -32,15 +32,22 @@ class Edit:
 
 
 def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
-    """The text between two offsets with its edits applied; equal edits count once.
+    """The text between two offsets with its edits applied.
 
-    >>> apply_edits("a + b", [Edit(4, 5, "(c)"), Edit(0, 1, "x")])
+    Of edits that replace the same text the first one counts: a macro may have evaluated its argument twice.
+
+    >>> apply_edits("a + b", [Edit(4, 5, "(c)"), Edit(0, 1, "x"), Edit(4, 5, "(d)")])
     'x + (c)'
+    >>> apply_edits("ab", [Edit(1, 1, "1"), Edit(1, 1, "2"), Edit(1, 1, "2")])
+    'a12b'
     """
     end = len(text) if end is None else end
-    inside = [edit for edit in set(edits) if start <= edit.start and edit.end <= end]
+    inside: dict[tuple[int, int, str], Edit] = {}
+    for edit in edits:
+        if start <= edit.start and edit.end <= end:
+            inside.setdefault((edit.start, edit.end, edit.text if edit.start == edit.end else ""), edit)
     pieces: list[str] = []
-    for edit in sorted(inside, key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(inside.values(), key=lambda edit: (edit.start, edit.end)):
         assert start <= edit.start, f"two edits at {edit.start}"
         pieces += [text[start : edit.start], edit.text]
         start = edit.end
