@@ -358,7 +358,7 @@ def test_a_variable_of_all_threads_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "kernel.c"
     file.write_text(text)
     (problem,) = read_all(file)
-    with pytest.raises(InputError, match="set value, so they must stay"):
+    with pytest.raises(InputError, match="sets value and has parallel loops, which must stay"):
         fold(problem).to_c(loops="generate")
 
 
