@@ -105,7 +105,7 @@ class Names:
         """The decorator that makes a function a kernel."""
         for decorator in function.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if self.path(called) == "arrayfold.frontends.kernel":
+            if self.path(called) == "arrayfold.kernel":
                 return decorator
         return None
 
