@@ -491,8 +491,8 @@ def test_a_bound_above_a_proved_size_never_shows(
     def find(*arguments: Any, **keywords: Any) -> LowerBound:
         return broken(real(*arguments, **keywords))
 
-    for module in ("fold", "compare", "check", "fold_shared"):
-        monkeypatch.setattr(import_module(f"arrayfold.{module}"), "find_lower_bound", find)
+    for module in ("arrays", "compare", "check", "shared"):
+        monkeypatch.setattr(import_module(f"arrayfold.fold.{module}"), "find_lower_bound", find)
     problem = problem_of("several")
     results = [fold(problem, params=params), fold_shared(problem, "auto", params=params)]
     for result in results:
