@@ -11,7 +11,7 @@ import pytest
 from arrayfold import InputError, fold, read, read_all, reorder
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.run import run_both
-from arrayfold.frontends import c_headers
+from arrayfold.frontends.c import headers
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun
@@ -154,11 +154,11 @@ def test_macros_and_include_paths_are_passed_on(tmp_path: Path) -> None:
 def test_files_parse_without_the_headers_of_a_compiler(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(c_headers, "SYSTEM_HEADER", str(tmp_path / "stdlib.h"))
+    monkeypatch.setattr(headers, "SYSTEM_HEADER", str(tmp_path / "stdlib.h"))
     file = tmp_path / "kernel.c"
-    headers = "math stdio stdlib string assert stdint limits float stdbool time stddef stdarg omp complex"
+    names = "math stdio stdlib string assert stdint limits float stdbool time stddef stdarg omp complex"
     file.write_text(
-        "".join(f"#include <{name}.h>\n" for name in headers.split())
+        "".join(f"#include <{name}.h>\n" for name in names.split())
         + "void f(int64_t n, double A[n]) {\n  assert(n > 0);\n#pragma scop\n"
         "  for (int i = 0; i < n; i++) A[i] = sqrt(fabs(A[i])) + DBL_MAX + M_PI;\n#pragma endscop\n"
         '  printf("%f\\n", A[0]);\n}\n'
