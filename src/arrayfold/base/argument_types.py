@@ -46,10 +46,10 @@ def _is_a(value: Any, hint: Any) -> bool:
         return isinstance(value, float) or _is_whole(value)
     if hint is None:
         return value is None
-    if kind is not None and issubclass(kind, Mapping):
+    if isinstance(kind, type) and issubclass(kind, Mapping):
         items = cast(Mapping[Any, Any], value).items() if isinstance(value, Mapping) else [(None, None)]
         return all(_is_a(key, parts[0]) and _is_a(one, parts[1]) for key, one in items)
-    if kind is not None and issubclass(kind, Collection):
+    if isinstance(kind, type) and issubclass(kind, Collection):
         is_one = isinstance(value, kind) and not isinstance(value, str | bytes)
         return is_one and all(_is_a(one, parts[0]) for one in cast(Collection[Any], value))
     if kind is Callable or hint is Callable:
