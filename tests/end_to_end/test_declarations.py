@@ -75,7 +75,9 @@ def test_a_variable_called_like_a_type_of_the_library(
     orders: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     body = "double t[n + 1][m + 1]; int size_t = 2;\n{ROWS} out[0] = size_t;\n"
-    written(body, orders, tmp_path, monkeypatch, capsys)
+    _, text = written(body, orders, tmp_path, monkeypatch, capsys)
+    assert "(size_t)" not in text
+    assert "const size_t" not in text
 
 
 def test_types_of_other_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
