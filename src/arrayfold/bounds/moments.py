@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, reduce
 
@@ -74,6 +74,7 @@ class LowerBound:
     here     parameter values with the bound there, once it has been counted
     remark   why a bound that was found is not used
     counted  the formula before it was raised to zero at some sizes
+    _shown   size -> contexts with the part of each on which a piece attains the size
     """
 
     formula: Formula | None
@@ -86,6 +87,9 @@ class LowerBound:
     here: tuple[Mapping[str, int], int | None] | None = None
     remark: str = ""
     counted: Formula | None = None
+    _shown: dict[Formula, list[tuple[isl.Set, isl.Set]]] = field(
+        default_factory=dict[Formula, list[tuple[isl.Set, isl.Set]]], repr=False
+    )
 
     def is_shown_at(self, params: Mapping[str, int]) -> bool:
         """Whether there is a formula that holds at these parameter values."""
@@ -124,9 +128,19 @@ class LowerBound:
         shown = isl.Set.empty(context.get_space())
         if self.where is not None:
             shown = shown.union(context.subtract(self.where))
+        return coalesced(shown.union(self._attained(size, context)).intersect(context))
+
+    def _attained(self, size: Formula, context: isl.Set) -> isl.Set:
+        """{ : }: where a size is shown not to exceed a piece; the same bound is asked several times."""
+        known = self._shown.setdefault(size, [])
+        for there, shown in known:
+            if there.plain_is_equal(context):
+                return shown
+        shown = isl.Set.empty(context.get_space())
         for where, formulas in self.pieces:
             shown = shown.union(_where_at_most(where.intersect(context), size, formulas))
-        return coalesced(shown.intersect(context))
+        known.append((context, shown))
+        return shown
 
     def written(self, formula: Formula, context: isl.Set) -> LowerBound:
         """The bound with another formula, and the parameter values of a context for which that is shown."""
@@ -301,8 +315,10 @@ def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ..
         return reduce(isl.Set.union, parts, isl.Set.empty(where.get_space()))
     if any(is_at_most(formula, other, where) for other in formulas):
         return where
-    # With one parameter fixed to each of its first values what is left may be affine, or a number.
     shown = isl.Set.empty(where.get_space())
+    if all(is_at_most(other + 1, formula, where) for other in formulas):
+        return shown
+    # With one parameter fixed to each of its first values what is left may be affine, or a number.
     for name, least in (parameter_minima(where) or {}).items():
         for value in range(least, least + _FIRST_VALUES) if name in formula.names() else ():
             here = where.intersect(fix_parameters({name: value}))

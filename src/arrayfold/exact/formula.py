@@ -23,9 +23,9 @@ class Floor:
         numerator = str(self.argument) if self.argument.is_atom else f"({self.argument})"
         return f"floor({numerator}/{self.divisor})"
 
-    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+    def number(self, values: Mapping[str, int]) -> Number:
         """The value at these parameters."""
-        return Fraction(math.floor(self.argument.evaluate(values) / self.divisor))
+        return self.argument.number(values) // self.divisor
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Extreme:
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.arguments))})"
 
-    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+    def number(self, values: Mapping[str, int]) -> Number:
         """The value at these parameters."""
         pick = max if self.kind == "max" else min
-        return pick(argument.evaluate(values) for argument in self.arguments)
+        return pick(argument.number(values) for argument in self.arguments)
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Remainder:
     def __str__(self) -> str:
         return f"({self.argument}) mod ({self.modulus})"
 
-    def evaluate(self, values: Mapping[str, int]) -> Fraction:
+    def number(self, values: Mapping[str, int]) -> Number:
         """The value at these parameters."""
-        return self.argument.evaluate(values) % self.modulus.evaluate(values)
+        return self.argument.number(values) % self.modulus.number(values)
 
 
 Atom: TypeAlias = str | Floor | Extreme | Remainder
@@ -254,16 +254,18 @@ class Formula:
         >>> (Formula.name("N") ** 2 + 1).evaluate({"N": 3})
         Fraction(10, 1)
         """
-        whole, rest = 0, Fraction(0)
+        return Fraction(self.number(values))
+
+    def number(self, values: Mapping[str, int]) -> Number:
+        """The same, as an integer where no fraction was met: whole numbers are much faster."""
+        total: Number = 0
         for monomial, coefficient in self.terms:
-            product = 1
+            product: Number = coefficient.numerator if coefficient.denominator == 1 else coefficient
             for atom, power in monomial:
-                product *= (values[atom] if isinstance(atom, str) else atom.evaluate(values)) ** power
-            if coefficient.denominator == 1 and isinstance(product, int):
-                whole += coefficient.numerator * product
-            else:
-                rest += coefficient * product
-        return rest + whole
+                value = values[atom] if isinstance(atom, str) else atom.number(values)
+                product *= value if power == 1 else value**power
+            total += product
+        return total
 
     def rest(self, divisor: Formula) -> Formula:
         """What is left once multiples of a polynomial are taken away, by long division.
@@ -325,6 +327,8 @@ class Formula:
         >>> (Formula.name("N") ** 2).replace_names({"N": Formula.name("s") + 3})
         s^2 + 6*s + 9
         """
+        if self.names().isdisjoint(new):
+            return self
         return self._replace(lambda name: new.get(name, Formula.name(name)))
 
     def with_atom(self, atom: Atom, value: Formula) -> Formula:

@@ -158,10 +158,8 @@ def fold_one(
         progress(f"{name}: cases")
         cases = find_cases(conflicts, request, best.mapping.size, bound)
     seconds = time.perf_counter() - start
-    folded = FoldedArray(
-        name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases
-    )
-    return folded if folded.is_optimal else replace(folded, cut_short=budget.cut_words(cuts))
+    found = (name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases)
+    return FoldedArray(*found, cut_short=budget.cut_words(cuts))
 
 
 def _without_cells(

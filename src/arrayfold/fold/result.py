@@ -59,6 +59,9 @@ class FoldedArray:
     def __post_init__(self) -> None:
         # A bound above a size that was proved to suffice is wrong, and nobody gets to see it.
         object.__setattr__(self, "lower_bound", self.gap.bound)
+        if self.cut_short and self.is_optimal:
+            # Nothing is lost where the answer is the smallest there is.
+            object.__setattr__(self, "cut_short", "")
 
     @cached_property
     def gap(self) -> Gap:
