@@ -237,8 +237,17 @@ def is_above_somewhere(formula: Formula, size: Formula, where: isl.Set) -> bool:
     difference = size - formula
     if difference.is_affine:
         return not where.is_disjoint(below(difference, 0))
-    points = [*first_parameter_points(where, _FIRST), large_parameters(where), smallest_parameters(where)]
-    return any(difference.evaluate(point) < 0 for point in points)
+    return any(
+        difference.number(point) < 0
+        for basic in where.get_basic_sets()
+        for point in _sample_points(isl.Set.from_basic_set(basic))
+    )
+
+
+def _sample_points(where: isl.Set) -> Iterator[dict[str, int]]:
+    yield from first_parameter_points(where, _FIRST)
+    yield large_parameters(where)
+    yield smallest_parameters(where)
 
 
 def _without(bound: LowerBound) -> LowerBound:

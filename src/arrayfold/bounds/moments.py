@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, reduce
+from typing import TypeAlias
 
 import islpy as isl
 
@@ -38,6 +39,7 @@ from arrayfold.exact.isl import (
 )
 from arrayfold.exact.signs import below, fixed_parameters, is_at_most, never_negative
 
+Pieces: TypeAlias = tuple[tuple[isl.Set, tuple[Formula, ...]], ...]
 _MOST_OPERATIONS = 6_000_000
 _MOST_COUNTED = 2_000_000
 _OPERATIONS_TO_COUNT = 3_000_000
@@ -79,7 +81,7 @@ class LowerBound:
 
     formula: Formula | None
     when: isl.Set | None
-    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...]
+    pieces: Pieces
     is_attained: bool
     moments: isl.Map | None
     clique: Clique | None = None
@@ -238,7 +240,7 @@ def _counted_text(count: Callable[[isl.Map], tuple[bool, Counts]], moments: isl.
 
 def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBound:
     is_attained, texts = json.loads(counted)
-    pieces = tuple((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
+    pieces = _joined((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
     formula = _best_formula(pieces, conflicts.context)
     if formula is None or len(formula.terms) > _MOST_TERMS:
         return LowerBound(None, None, pieces, is_attained, moments)
@@ -254,6 +256,14 @@ def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBoun
     return LowerBound(whole, coalesced(when).gist(context), pieces, is_attained, moments, counted=formula)
 
 
+def _joined(pieces: Iterable[tuple[isl.Set, tuple[Formula, ...]]]) -> Pieces:
+    """The pieces, those with the same formulas put together."""
+    found: dict[tuple[Formula, ...], isl.Set] = {}
+    for where, formulas in pieces:
+        found[formulas] = found[formulas].union(where) if formulas in found else where
+    return tuple((coalesced(where), formulas) for formulas, where in found.items())
+
+
 def _where_zero(factors: tuple[Formula, ...], product: Formula, conflicts: Conflicts) -> isl.Set:
     """{ : }: sizes at which a product of factors, each raised to zero, is zero, as far as that is seen.
 
@@ -267,9 +277,7 @@ def _where_zero(factors: tuple[Formula, ...], product: Formula, conflicts: Confl
     return found
 
 
-def _best_formula(
-    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], context: isl.Set
-) -> Formula | None:
+def _best_formula(pieces: Pieces, context: isl.Set) -> Formula | None:
     """The formula that is largest far out, at neighbouring sizes, too, where others may be larger by a rest.
 
     It counts for large sizes, where it must have been found; of equal ones the shortest.
@@ -292,9 +300,7 @@ def _best_formula(
     return max(sorted(candidates, key=str), key=rank)
 
 
-def _attained_at(
-    pieces: tuple[tuple[isl.Set, tuple[Formula, ...]], ...], params: Mapping[str, int]
-) -> Fraction | None:
+def _attained_at(pieces: Pieces, params: Mapping[str, int]) -> Fraction | None:
     here = fix_parameters(params)
     found = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
     return max((formula.evaluate(params) for formula in found), default=None)

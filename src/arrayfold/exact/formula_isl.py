@@ -118,7 +118,7 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     pieces = _whole_pieces(values, side)
     if not pieces:
         return Formula.constant(0)
-    covering = [piece for piece in pieces if domain.is_subset(_beyond(piece, values, side))]
+    covering = [piece for piece in pieces if _is_beyond(piece, values, side)]
     if covering:
         probe = large_parameters(context.intersect(domain))
         pick = min if side == "max" else max
@@ -126,7 +126,7 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     kept = list(pieces)
     for piece in pieces:
         others = [other for other in kept if other is not piece]
-        if any(domain.is_subset(_beyond(other, piece, side)) for other in others):
+        if any(_is_beyond(other, piece.intersect_domain(domain), side) for other in others):
             kept = others
     return Formula.extreme(side, map(_only_aff, kept))
 
@@ -141,12 +141,10 @@ def fit_from_above(values: isl.PwAff, context: isl.Set) -> Formula:
     """
     values = coalesced(values.intersect_domain(context.params()))
     domain = values.domain()
-    least = [
-        piece for piece in _whole_pieces(values, "max") if domain.is_subset(_beyond(piece, values, "max"))
-    ]
+    least = [piece for piece in _whole_pieces(values, "max") if _is_beyond(piece, values, "max")]
     for piece in tuple(least):
         others = [other for other in least if other is not piece]
-        if any(domain.is_subset(_beyond(piece, other, "max")) for other in others):
+        if any(_is_beyond(piece, other.intersect_domain(domain), "max") for other in others):
             least = others
     is_plain = 1 < len(least) <= _FEW_FORMULAS and not any(map(_has_floors, least))
     return Formula.extreme("min", map(_only_aff, least)) if is_plain else fit(values, context, "max")
@@ -168,8 +166,13 @@ def _whole_pieces(values: isl.PwAff, side: Literal["max", "min"]) -> list[isl.Pw
     return found
 
 
-def _beyond(piece: isl.PwAff, values: isl.PwAff, side: Literal["max", "min"]) -> isl.Set:
-    return values.le_set(piece) if side == "max" else values.ge_set(piece)
+def _is_beyond(piece: isl.PwAff, values: isl.PwAff, side: Literal["max", "min"]) -> bool:
+    """Whether an affine piece is on the given side of a function wherever that is defined."""
+    ((_, bound),) = piece.get_pieces()
+    return all(
+        where.is_subset(aff.le_set(bound) if side == "max" else aff.ge_set(bound))
+        for where, aff in values.get_pieces()
+    )
 
 
 def _only_aff(values: isl.PwAff) -> Formula:

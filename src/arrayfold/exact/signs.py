@@ -17,7 +17,14 @@ import islpy as isl
 
 from arrayfold.exact.formula import Atom, Extreme, Floor, Formula, Remainder
 from arrayfold.exact.formula_isl import box_lengths, to_pw_aff
-from arrayfold.exact.isl import few_parameter_points, integer, parameter_minima, parameter_names
+from arrayfold.exact.isl import (
+    few_parameter_points,
+    first_parameter_points,
+    integer,
+    large_parameters,
+    parameter_minima,
+    parameter_names,
+)
 
 _MOST_CASES = 256
 _MOST_RESIDUES = 4096
@@ -34,7 +41,19 @@ def is_at_least(formula: Formula, least: int, where: isl.Set) -> bool:
     >>> is_at_least(n * Formula.floor(n, 2), 1, isl.Set("[N] -> { : N >= 1 }"))
     False
     """
-    return _is_never_negative(formula - least, where.params(), _MOST_CASES)
+    rest, where = formula - least, where.params()
+    return not _is_negative_nearby(rest, where) and _is_never_negative(rest, where, _MOST_CASES)
+
+
+def _is_negative_nearby(formula: Formula, where: isl.Set) -> bool:
+    """Whether a formula that is not affine is negative at some of the first values, or at large ones.
+
+    A value is found at once, but to look for a proof in vain takes long.
+    """
+    if formula.is_affine or where.is_empty() or not formula.names() <= {*parameter_names(where)}:
+        return False
+    nearby = itertools.chain(first_parameter_points(where, _FIRST_VALUES), [large_parameters(where)])
+    return any(formula.number(point) < 0 for point in nearby)
 
 
 def is_at_most(first: Formula, second: Formula, where: isl.Set) -> bool:
