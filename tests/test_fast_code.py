@@ -13,7 +13,7 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
 from arrayfold.codegen import Style
 from arrayfold.codegen.independence import Independence
-from arrayfold.codegen.lowering import InnermostLoops, lower
+from arrayfold.codegen.lowering import lower
 from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold_with
@@ -26,6 +26,7 @@ from arrayfold.mapping.modular import ModularMapping
 from arrayfold.order.code_order import CodeOrder
 from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Program
+from arrayfold.select.innermost_loops import InnermostLoops
 from command import run
 from inner_loops import dividing_loops, innermost_loops
 

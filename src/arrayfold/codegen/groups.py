@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.codegen.address import Row, TableRow
 from arrayfold.codegen.sizes import (
     Sizes,
     at_least_one,
@@ -26,6 +25,7 @@ from arrayfold.codegen.sizes import (
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.signs import below, is_at_most
+from arrayfold.mapping.layout import Row, TableRow
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.program.model import Program
 from arrayfold.sharing.footprint import Block, farthest

@@ -16,9 +16,9 @@ from typing import Literal
 import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
-from arrayfold.codegen.address import Row
 from arrayfold.codegen.ast_formulas import formula_in_loops
 from arrayfold.exact.formula import Formula
+from arrayfold.mapping.layout import Row
 
 _INDENT = "  "
 _TURNS = 2

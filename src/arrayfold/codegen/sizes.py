@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.codegen.address import Layout, Row, lay_out, row_values
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents, fit, to_pw_aff
 from arrayfold.exact.isl import origin
 from arrayfold.exact.signs import is_at_least, is_at_most
+from arrayfold.mapping.layout import Layout, Row, lay_out, row_values
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.program.model import Program
 

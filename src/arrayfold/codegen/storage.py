@@ -10,11 +10,11 @@ import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, without_outer
 from arrayfold.c.tree import CType, Expression, Variable
-from arrayfold.codegen.address import Layout, Row
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.sizes import Sizes
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.signs import is_at_most
+from arrayfold.mapping.layout import Layout, Row
 
 STACK_BYTES = 16 * 1024
 _LINE = 64

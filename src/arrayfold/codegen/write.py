@@ -21,7 +21,6 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.address import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.loops import Style
@@ -31,6 +30,7 @@ from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import LostVariables, is_own, lost_variables, removals_inside, unused_variables
+from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.program.model import Program
 from arrayfold.sharing.footprint import Block

@@ -8,7 +8,6 @@ from functools import cached_property
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.deadline import answer_in_time
-from arrayfold.codegen.lowering import InnermostLoops
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.conflicts.liveness import Construction, Liveness, analyse, given_conflicts
 from arrayfold.exact.isl import sets_of, smallest_parameters
@@ -17,6 +16,7 @@ from arrayfold.order.dataflow import undefined_reads
 from arrayfold.order.events import order_of
 from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Parallelism, Problem, Program
+from arrayfold.select.innermost_loops import InnermostLoops
 
 
 @dataclass(frozen=True, eq=False)

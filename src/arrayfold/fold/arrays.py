@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import Literal
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError, NothingProved
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
-from arrayfold.codegen.lowering import InnermostLoops, loop_cost
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters
-from arrayfold.exact.lattice import Vector
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.deadline import Progress, chosen_arrays, fold_in_time
 from arrayfold.fold.result import FoldedArray, FoldResult
@@ -26,12 +22,10 @@ from arrayfold.mapping.modular import AddressMapping, EmittableMapping, ModularM
 from arrayfold.methods import Request
 from arrayfold.program.model import Problem
 from arrayfold.select.cases import Case, find_cases
-from arrayfold.select.choose import Candidate, ask_all, best_of, candidates_of_auto, checked_method, choose
-from arrayfold.select.contiguous import keep_inner_dimensions
+from arrayfold.select.choose import checked_method, choose
+from arrayfold.select.policy import Favor, best_for_loops
 
-Favor = Literal["size", "speed"]
 _SHARE_FOR_CONFLICTS = 0.6
-_ALIKE = Fraction(101, 100)
 
 
 @reported
@@ -175,104 +169,8 @@ def _without_cells(
     return FoldedArray(conflicts.name, name, mapping, proof, bound, conflicts, seconds, params)
 
 
-def best_for_loops(
-    loops: InnermostLoops | None,
-    conflicts: Conflicts,
-    request: Request,
-    is_enough: Callable[[Formula], bool],
-    favor: Favor,
-) -> Candidate:
-    """The mapping of all methods that size and innermost loops speak for.
-
-    is_enough  whether no mapping is smaller than such a size
-    """
-    if favor == "speed" and loops is not None:
-        return _fastest(loops, conflicts, request, is_enough)
-    candidates = candidates_of_auto(conflicts, request, is_enough)
-    best = best_of(candidates, conflicts, request)
-    assert best.mapping is not None
-    if loops is None or is_enough(best.mapping.size):
-        return best
-    return _cheaper_loops(loops, conflicts, request, best, candidates)
-
-
 def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bool]:
     return lambda size: bound.is_enough(size, request.sizes, request.far)
-
-
-def _cheaper_loops(
-    loops: InnermostLoops,
-    conflicts: Conflicts,
-    request: Request,
-    first: Candidate,
-    candidates: Sequence[Candidate],
-) -> Candidate:
-    """The first candidate, or the smallest one that spares innermost loops a modulo and is hardly larger.
-
-    At the sizes asked for; without any, sizes are so large that leading terms decide.
-    """
-    assert first.mapping is not None
-    steps = loops.steps(conflicts.name)
-    if not isinstance(first.mapping, ModularMapping) or loop_cost(first.mapping, steps, conflicts) == 0:
-        return first
-    limit = request.rank(first.mapping.size * _ALIKE)
-    hinders, best = _with_best_loops([first, *candidates], limit, steps, conflicts, request)
-    return best if hinders == 0 else first
-
-
-def _with_best_loops(
-    candidates: Sequence[Candidate],
-    limit: tuple[object, ...],
-    steps: Sequence[Vector],
-    conflicts: Conflicts,
-    request: Request,
-) -> tuple[int | None, Candidate]:
-    """The candidate up to a size that hinders innermost loops least, and how much; of several the smallest.
-
-    The first candidate, if there is none with moduli.
-    """
-    best, least = candidates[0], None
-    for candidate in candidates:
-        mapping = candidate.mapping
-        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
-            continue
-        rank = request.rank(mapping.size)
-        if rank <= limit:
-            hinders = loop_cost(mapping, steps, conflicts), rank
-            if least is None or hinders < least:
-                best, least = candidate, hinders
-    return None if least is None else least[0], best
-
-
-def _fastest(
-    loops: InnermostLoops, conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool]
-) -> Candidate:
-    """The candidate with the best loops among those with at most twice the cells of the smallest.
-
-    Of several with equally good loops the smallest. One that is not in the way of loops at all, and that no
-    mapping is smaller than, ends the search.
-    """
-    steps = loops.steps(conflicts.name)
-    candidates: list[Candidate] = []
-    for candidate in ask_all(conflicts, request):
-        candidates.append(candidate)
-        mapping = candidate.mapping
-        if not candidate.is_proved or not isinstance(mapping, ModularMapping):
-            continue
-        if is_enough(mapping.size) and loop_cost(mapping, steps, conflicts) == 0:
-            return candidate
-    smallest = best_of(candidates, conflicts, request)
-    assert smallest.mapping is not None
-    limit = request.rank(smallest.mapping.size * 2)
-    everything = [smallest, *candidates, *_whole_lines(conflicts, request, steps)]
-    return _with_best_loops(everything, limit, steps, conflicts, request)[1]
-
-
-def _whole_lines(conflicts: Conflicts, request: Request, steps: Sequence[Vector]) -> Iterator[Candidate]:
-    """Mappings that leave the dimensions alone along which innermost loops walk most often."""
-    kept = [k for k, by in enumerate(steps[0]) if by] if steps else []
-    if 0 < len(kept) < conflicts.array.rank:
-        yield from keep_inner_dimensions(conflicts, request, kept)
 
 
 def bound_beside(

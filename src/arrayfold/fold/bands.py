@@ -18,7 +18,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import coalesced, nonzero
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import Favor, best_for_loops, checked_params, fold_one
+from arrayfold.fold.arrays import checked_params, fold_one
 from arrayfold.fold.deadline import Progress, all_in_time
 from arrayfold.fold.partitioned import with_parts_of
 from arrayfold.fold.result import FoldedArray, FoldResult
@@ -29,6 +29,7 @@ from arrayfold.passes.bands import plan_bands, with_bands_of
 from arrayfold.passes.tiling import times_of
 from arrayfold.program.model import Problem, Program
 from arrayfold.select.choose import choose
+from arrayfold.select.policy import Favor, best_for_loops
 
 
 @reported

@@ -1,0 +1,84 @@
+"""Renumbering: the same cells share addresses, in an order that innermost loops walk through one by one.
+
+A row may be multiplied by a unit of its modulus, which permutes the addresses. If the innermost loop moves a
+row by a, the inverse of a makes it move by 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from arrayfold.base.errors import ArrayfoldError
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.lattice import Vector
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.mapping.modular import ModularMapping
+
+_LARGEST_UNIT = 64
+
+
+def renumbered(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Conflicts) -> ModularMapping:
+    """The mapping with rows that move by one in the innermost loops, as far as that can be had."""
+    found = mapping
+    for k in range(len(mapping.moduli)):
+        for step in steps:
+            slope = slope_of(found.matrix[k], step)
+            if slope == Formula.constant(0):
+                continue
+            found = _with_unit_slope(found, k, slope)
+            break
+    if found == mapping:
+        return mapping
+    try:
+        is_proved = isinstance(verify(conflicts, found), Proof)
+    except ArrayfoldError:
+        is_proved = False
+    return found if is_proved else mapping
+
+
+def slope_of(row: Sequence[Formula], step: Vector) -> Formula:
+    """How far a step moves a row."""
+    terms = (entry * by for entry, by in zip(row, step, strict=True))
+    return sum(terms, start=Formula.constant(0))
+
+
+def _with_unit_slope(mapping: ModularMapping, k: int, slope: Formula) -> ModularMapping:
+    """Row k times the inverse of its slope modulo its modulus, where there is one for all sizes."""
+    modulus = mapping.moduli[k]
+    if not slope.is_constant or abs(int(slope.as_number())) > _LARGEST_UNIT:
+        return mapping
+    number = int(slope.as_number())
+    if number == 1:
+        return mapping
+    for turns in range(abs(number)):
+        unit = (modulus * turns + 1) * Fraction(1, number)
+        if unit.is_whole:
+            row = tuple(_reduced(entry * unit, modulus) for entry in mapping.matrix[k])
+            offset = _reduced(mapping.offset[k] * unit, modulus)
+            return replace(
+                mapping,
+                matrix=(*mapping.matrix[:k], row, *mapping.matrix[k + 1 :]),
+                offset=(*mapping.offset[:k], offset, *mapping.offset[k + 1 :]),
+            )
+    return mapping
+
+
+def _reduced(entry: Formula, modulus: Formula) -> Formula:
+    """The simplest of the formulas that differ by a few multiples of the modulus."""
+    leading = max((sum(power for _, power in monomial) for monomial, _ in modulus.terms), default=0)
+    top = [(m, c) for m, c in modulus.terms if sum(power for _, power in m) == leading]
+    guess = 0
+    if top:
+        monomial, coefficient = top[0]
+        guess = round(dict(entry.terms).get(monomial, Fraction(0)) / coefficient)
+    candidates = [entry - modulus * turns for turns in (guess - 1, guess, guess + 1)]
+    return min(candidates, key=lambda one: (_weight(one), str(one)))
+
+
+def _weight(formula: Formula) -> tuple[Fraction, Fraction]:
+    """The sizes of coefficients, those of parameters first."""
+    grown = sum((abs(c) for monomial, c in formula.terms if monomial), start=Fraction(0))
+    return grown, sum((abs(c) for monomial, c in formula.terms if not monomial), start=Fraction(0))
