@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.defects import reported
-from arrayfold.base.errors import InputError, NothingProved
-from arrayfold.bounds.moments import LowerBound, find_lower_bound
-from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import fix_parameters
+from arrayfold.base.errors import NothingProved
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.deadline import Progress, chosen_arrays, fold_in_time
+from arrayfold.fold.array import bound_beside, fold_one
+from arrayfold.fold.bands import fold_in_bands
+from arrayfold.fold.deadline import chosen_arrays, fold_in_time
+from arrayfold.fold.options import FoldOptions, Progress, Share, checked_params
 from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.fold.shared import fold_into_one_memory
+from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.frontends.kernel import Kernel, as_problem
 from arrayfold.judge.verify import Proof, verify
-from arrayfold.mapping.modular import AddressMapping, EmittableMapping, ModularMapping, TableMapping
-from arrayfold.methods import Request
+from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.program.model import Problem
-from arrayfold.select.cases import Case, find_cases
-from arrayfold.select.choose import checked_method, choose
-from arrayfold.select.policy import Favor, best_for_loops
-
-_SHARE_FOR_CONFLICTS = 0.6
+from arrayfold.select.policy import Favor
 
 
 @reported
@@ -38,33 +33,60 @@ def fold(
     budget: Budget | float | None = None,
     power_of_two: bool = False,
     favor: Favor = "size",
+    share: Share | None = None,
+    local: int | str | None = None,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
 
-    problem is what read() makes of a file, or a Python kernel.
+    problem is what read() makes of a file, or a Python kernel. The other parameters are those of
+    `FoldOptions`, which stand in one record from here on, and:
 
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed
     sizes. budget is the time in seconds that the work may take, a minute if nothing is said.
 
     With favor="speed" and method="auto" a mapping that makes faster loops wins over the smallest one, as long
-    as it has at most twice as many cells.
+    as it has at most twice as many cells. share says how arrays share memory: see fold_shared(). local=2
+    gives each iteration of the first two loops a buffer of its own, and local="b" each iteration of the loops
+    over b a part of each array.
     """
-    if favor not in ("size", "speed"):
-        raise InputError(f"there is no way to favor {favor!r}; it is size or speed")
-    problem = as_problem(problem)
-    values = checked_params(problem, params or {})
-    return fold_in_time(
-        problem,
-        values,
-        arrays,
-        as_budget(budget),
-        progress,
-        lambda analysis, name, part, say: fold_one(
-            analysis, name, values, method, part, say, power_of_two=power_of_two, favor=favor
-        ),
-    )
+    options = FoldOptions(dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local)
+    return fold_as(as_problem(problem), options, as_budget(budget), progress)
+
+
+@reported
+def fold_shared(
+    problem: Problem | Kernel,
+    share: Share = "auto",
+    *,
+    params: Mapping[str, int] | None = None,
+    arrays: Sequence[str] = (),
+    method: str = "auto",
+    budget: Budget | float | None = None,
+    progress: Progress = lambda _: None,
+) -> FoldResult:
+    """Fold the temporaries of a program into as little memory in all as can be.
+
+    share  "arrays": arrays that are never in use together have one buffer
+           "offsets": they lie in one block, where they find room
+           "cells": cells of different arrays share addresses, by rows M x + o with an offset for each
+           "auto": the smallest of these; "none": every array for itself
+    """
+    options = FoldOptions(dict(params or {}), tuple(arrays), method, share=share)
+    return fold_as(as_problem(problem), options, as_budget(budget), progress)
+
+
+def fold_as(problem: Problem, options: FoldOptions, budget: Budget, progress: Progress) -> FoldResult:
+    """The fold that the options ask for: array by array, in one memory, in tiles or in bands."""
+    options = options.for_problem(problem)
+    if isinstance(options.local, int):
+        return fold_in_tiles(problem, options.local, options, budget, progress)
+    if options.local is not None:
+        return fold_in_bands(problem, options.local, options, budget, progress)
+    if options.share is not None:
+        return fold_into_one_memory(problem, options.share, options, budget, progress)
+    return fold_in_time(problem, options, budget, progress, fold_one)
 
 
 def fold_with(
@@ -89,106 +111,22 @@ def fold_with(
 
 def fold_all(
     problems: Sequence[Problem],
-    folding: Callable[[Problem, Mapping[str, int], Sequence[str]], FoldResult],
-    *,
-    params: Mapping[str, int],
-    arrays: Sequence[str],
+    options: FoldOptions,
+    folding: Callable[[Problem, FoldOptions], FoldResult],
 ) -> list[FoldResult]:
     """Fold each problem; sizes and arrays need to occur in one of them only.
 
-    folding  folds one problem, given its sizes and arrays
+    folding  folds one problem, given the options with its sizes and arrays
     """
-    for name in params:
+    for name, value in options.params.items():
         if not any(name in problem.parameters for problem in problems):
-            checked_params(problems[0], {name: params[name]})
-    for name in arrays:
+            checked_params(problems[0], {name: value})
+    for name in options.arrays:
         if not any(name == array.name for problem in problems for array in problem.arrays):
             problems[0].array(name)
     results: list[FoldResult] = []
     for problem in problems:
-        chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
-        if arrays and not chosen:
-            continue
-        sizes = {name: value for name, value in params.items() if name in problem.parameters}
-        results.append(folding(problem, sizes, chosen))
+        here = options.of_problem(problem)
+        if here.arrays or not options.arrays:
+            results.append(folding(problem, here))
     return results
-
-
-def fold_one(
-    analysis: Analysis,
-    name: str,
-    params: Mapping[str, int],
-    method: str,
-    budget: Budget,
-    progress: Progress,
-    *,
-    power_of_two: bool = False,
-    favor: Favor = "size",
-) -> FoldedArray:
-    """Fold one array of a problem."""
-    start, cuts = time.perf_counter(), len(budget.cuts)
-    progress(f"{name}: conflicts")
-    conflicts = analysis.conflicts(name, budget, share=_SHARE_FOR_CONFLICTS)
-    if conflicts.context.is_empty():
-        return _without_cells(conflicts, params, method, time.perf_counter() - start)
-    request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
-    bound: LowerBound | None = None
-    if method == "auto":
-        progress(f"{name}: lower bound")
-        bound = find_lower_bound(conflicts, budget, params)
-    progress(f"{name}: mappings")
-    loops = analysis.innermost_loops
-    if bound is None or (power_of_two and (favor == "size" or loops is None)):
-        best = choose(method, conflicts, request)
-    else:
-        best = best_for_loops(loops, conflicts, request, _at_the_bound(bound, request), favor)
-    assert best.mapping is not None
-    assert isinstance(best.verdict, Proof)
-    if bound is None:
-        progress(f"{name}: lower bound")
-        bound = bound_beside(best.mapping, conflicts, params, budget)
-    cases: tuple[Case, ...] = ()
-    if method == "auto" and not power_of_two:
-        progress(f"{name}: cases")
-        cases = find_cases(conflicts, request, best.mapping.size, bound)
-    seconds = time.perf_counter() - start
-    found = (name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases)
-    return FoldedArray(*found, cut_short=budget.cut_words(cuts))
-
-
-def _without_cells(
-    conflicts: Conflicts, params: Mapping[str, int], method: str, seconds: float
-) -> FoldedArray:
-    """An array of which no cell is ever used, whatever the parameters are."""
-    checked_method(method)
-    mapping = ModularMapping(conflicts.name, conflicts.array.dimensions, (), (), ())
-    proof = verify(conflicts, mapping)
-    assert isinstance(proof, Proof)
-    bound = find_lower_bound(conflicts)
-    name = "identity" if method == "auto" else method
-    return FoldedArray(conflicts.name, name, mapping, proof, bound, conflicts, seconds, params)
-
-
-def _at_the_bound(bound: LowerBound, request: Request) -> Callable[[Formula], bool]:
-    return lambda size: bound.is_enough(size, request.sizes, request.far)
-
-
-def bound_beside(
-    mapping: AddressMapping, conflicts: Conflicts, params: Mapping[str, int], budget: Budget
-) -> LowerBound:
-    """The lower bound to compare a mapping with; for a table, with the cells that show it at its sizes."""
-    if isinstance(mapping, TableMapping):
-        return find_lower_bound(replace(conflicts, moments_suffice=False), budget, mapping.params)
-    return find_lower_bound(conflicts, budget, params)
-
-
-def checked_params(problem: Problem, params: Mapping[str, int]) -> dict[str, int]:
-    """The parameter values, after their names and the context were checked."""
-    for name in params:
-        if name not in problem.parameters:
-            known = ", ".join(problem.parameters) or "none"
-            raise InputError(f"there is no parameter {name!r}; the parameters are: {known}")
-    if problem.context.intersect(fix_parameters(params)).is_empty():
-        values = ", ".join(f"{name} = {value}" for name, value in params.items())
-        raise InputError(f"{values} contradicts the context {problem.context}")
-    return dict(params)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import islpy as isl
 
-from arrayfold.base.budget import Budget, as_budget
-from arrayfold.base.defects import reported
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError, NothingProved
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
@@ -18,62 +16,40 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import coalesced, nonzero
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import checked_params, fold_one
-from arrayfold.fold.deadline import Progress, all_in_time
-from arrayfold.fold.partitioned import with_parts_of
+from arrayfold.fold.array import fold_one
+from arrayfold.fold.deadline import all_in_time
+from arrayfold.fold.options import FoldOptions, Progress
+from arrayfold.fold.partitioned import PartKind, partition
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.passes.bands import plan_bands, with_bands_of
+from arrayfold.passes.partition import Partition
 from arrayfold.passes.tiling import times_of
 from arrayfold.program.model import Problem, Program
 from arrayfold.select.choose import choose
-from arrayfold.select.policy import Favor, best_for_loops
+from arrayfold.select.policy import best_for_loops
 
 
-@reported
 def fold_in_bands(
-    problem: Problem,
-    loop: str,
-    *,
-    params: Mapping[str, int] | None = None,
-    arrays: Sequence[str] = (),
-    method: str = "auto",
-    budget: Budget | float | None = None,
-    progress: Progress = lambda _: None,
-    favor: Favor = "size",
+    problem: Problem, loop: str, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
     """Fold with a part of each array for every iteration of the loops of one name.
 
     Arrays that are named must allow that; of all temporaries, those that do not are folded as they are.
     """
-    limit = as_budget(budget)
-    values = checked_params(problem, params or {})
-    fold_all = partial(_with_bands, problem, loop, values, arrays, method, limit, favor)
-    return all_in_time(problem, values, arrays, limit, progress, fold_all)
+    fold_all = partial(_with_bands, problem, loop, options, budget)
+    return all_in_time(problem, options, budget, progress, fold_all)
 
 
 def _with_bands(
-    problem: Problem,
-    loop: str,
-    params: Mapping[str, int],
-    arrays: Sequence[str],
-    method: str,
-    budget: Budget,
-    favor: Favor,
-    progress: Progress,
+    problem: Problem, loop: str, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
-    parted = with_parts_of(
-        problem,
-        lambda program, name, taken: plan_bands(program, loop, name, taken),
-        with_bands_of,
-        what="bands",
-        params=params,
-        arrays=arrays,
-        budget=budget,
-        progress=progress,
-    )
+    def plan(program: Program, name: str, taken: list[str]) -> Partition:
+        return plan_bands(program, loop, name, taken)
+
+    parted = partition(problem, PartKind("bands", plan, with_bands_of), options.arrays, budget, progress)
     program, analysis = parted.program, parted.analysis
     if not program.buffers:
         raise InputError(f"no array has a part for each iteration of the loop {loop}: {parted.why}")
@@ -82,22 +58,11 @@ def _with_bands(
         {d: meaning for d, meaning in program.parallel.items() if not _is_over_bands(program, d)}
     )
     folded = [
-        _in_bands(
-            inside if name in program.buffers else analysis,
-            name,
-            parted.params,
-            method,
-            parted.budget,
-            progress,
-            favor,
-        )
+        _in_bands(inside if name in program.buffers else analysis, name, options, budget, progress)
         for name in program.origins
     ]
-    folded += [
-        fold_one(analysis, name, parted.params, method, parted.budget, progress, favor=favor)
-        for name in parted.others
-    ]
-    return parted.result(folded)
+    folded += [fold_one(analysis, name, options, budget, progress) for name in parted.others]
+    return parted.result(folded, options.params)
 
 
 def _is_over_bands(program: Program, dimension: int) -> bool:
@@ -119,15 +84,10 @@ def _is_over_bands(program: Program, dimension: int) -> bool:
 
 
 def _in_bands(
-    analysis: Analysis,
-    name: str,
-    params: Mapping[str, int],
-    method: str,
-    budget: Budget,
-    progress: Progress,
-    favor: Favor,
+    analysis: Analysis, name: str, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldedArray:
     """An array whose first coordinate is the band; whatever is in different bands is kept apart."""
+    params, method = options.params, options.method
     start = time.perf_counter()
     progress(f"{name}: conflicts")
     exact = analysis.conflicts(name, budget)
@@ -136,7 +96,7 @@ def _in_bands(
     request = Request.of(inside, params, budget)
     progress(f"{name}: mappings")
     if method == "auto":
-        best = best_for_loops(analysis.innermost_loops, inside, request, lambda _: False, favor)
+        best = best_for_loops(analysis.innermost_loops, inside, request, lambda _: False, options.favor)
     else:
         best = choose(method, inside, request)
     if not isinstance(best.mapping, ModularMapping):

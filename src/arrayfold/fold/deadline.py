@@ -21,23 +21,22 @@ from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula_isl import extents, to_pw_aff
 from arrayfold.exact.isl import linear_form, nonzero, sets_of
 from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Problem, Program
 
-Progress = Callable[[str], None]
 _SECONDS_TO_KEEP = 0.4
 _OPERATIONS_TO_KEEP = 1_000_000
 
 
 def fold_in_time(
     problem: Problem,
-    params: Mapping[str, int],
-    arrays: Sequence[str],
+    options: FoldOptions,
     budget: Budget,
     progress: Progress,
-    fold_array: Callable[[Analysis, str, Budget, Progress], FoldedArray],
+    fold_array: Callable[[Analysis, str, FoldOptions, Budget, Progress], FoldedArray],
 ) -> FoldResult:
     """The fold of each array, or of those that are named."""
     outcome = _Outcome(problem, progress)
@@ -45,31 +44,36 @@ def fold_in_time(
     def work(send: Callable[[Any], None]) -> None:
         analysis = Analysis.of(problem, budget)
         with budget.limit("the analysis"):
-            begun = _Begun(chosen_arrays(analysis, arrays), analysis.kept(), analysis.live_in_arrays())
+            begun = _Begun(
+                chosen_arrays(analysis, options.arrays), analysis.kept(), analysis.live_in_arrays()
+            )
         send(begun)
         for number, name in enumerate(begun.chosen):
             part = budget.part(share_of_one(len(begun.chosen) - number))
-            send(_fold_or_keep(problem, name, params, partial(fold_array, analysis, name, part, send)))
+            send(
+                _fold_or_keep(
+                    problem, name, options.params, partial(fold_array, analysis, name, options, part, send)
+                )
+            )
 
     try:
         ending = in_time(work, budget, receive=outcome.receive, known=problem)
         ending = str(budget.exceeded("the fold", ending)) if ending else ""
     except BudgetExceeded as error:
         ending = str(error)
-    begun = outcome.begun or _Begun(likely_arrays(problem, arrays), {}, frozenset())
+    begun = outcome.begun or _Begun(likely_arrays(problem, options.arrays), {}, frozenset())
     done = {one.name: one for one in (*outcome.arrays, *outcome.kept)}
-    rest = keep_in_time(problem, [name for name in begun.chosen if name not in done], params, ending)
+    rest = keep_in_time(problem, [name for name in begun.chosen if name not in done], options.params, ending)
     done.update((one.name, one) for one in rest)
     folded = (done[name] for name in begun.chosen)
     found = tuple(one for one in folded if isinstance(one, FoldedArray))
     kept = {one.name: one.reason for one in done.values() if isinstance(one, NotFolded)}
-    return FoldResult(problem, found, {**begun.kept, **kept}, params, begun.live_in, cut_short=kept)
+    return FoldResult(problem, found, {**begun.kept, **kept}, options.params, begun.live_in, cut_short=kept)
 
 
 def all_in_time(
     problem: Problem,
-    params: Mapping[str, int],
-    arrays: Sequence[str],
+    options: FoldOptions,
     budget: Budget,
     progress: Progress,
     fold_all: Callable[[Progress], FoldResult],
@@ -95,17 +99,15 @@ def all_in_time(
         failure = error
     if isinstance(problem, Program) and problem.origins:
         raise failure
-    return kept_result(problem, params, arrays, str(failure))
+    return kept_result(problem, options, str(failure))
 
 
-def kept_result(
-    problem: Problem, params: Mapping[str, int], arrays: Sequence[str], reason: str
-) -> FoldResult:
+def kept_result(problem: Problem, options: FoldOptions, reason: str) -> FoldResult:
     """A fold in which every array is as it was."""
-    kept = keep_in_time(problem, likely_arrays(problem, arrays), params, reason)
+    kept = keep_in_time(problem, likely_arrays(problem, options.arrays), options.params, reason)
     folded = tuple(one for one in kept if isinstance(one, FoldedArray))
     others = {one.name: one.reason for one in kept if isinstance(one, NotFolded)}
-    return FoldResult(problem, folded, others, params, cut_short=others)
+    return FoldResult(problem, folded, others, options.params, cut_short=others)
 
 
 def share_of_one(left: int) -> float:

@@ -9,8 +9,8 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import sets_of
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import checked_params
-from arrayfold.fold.deadline import Progress, chosen_arrays
+from arrayfold.fold.deadline import chosen_arrays
+from arrayfold.fold.options import Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.order.events import order_of
 from arrayfold.passes.partition import CannotPartition, Partition, taken_names
@@ -32,38 +32,38 @@ class PartitionedProgram:
     program: Program
     analysis: Analysis
     others: tuple[str, ...]
-    params: Mapping[str, int]
-    budget: Budget
     why: str
 
-    def result(self, folded: Sequence[FoldedArray]) -> FoldResult:
+    def result(self, folded: Sequence[FoldedArray], params: Mapping[str, int]) -> FoldResult:
         """All of the folds."""
         before = self.before
-        return FoldResult(self.program, tuple(folded), before.kept(), self.params, before.live_in_arrays())
+        return FoldResult(self.program, tuple(folded), before.kept(), params, before.live_in_arrays())
 
 
-def with_parts_of(
-    problem: Problem,
-    plan: Callable[[Program, str, list[str]], Partition | None],
-    build: Callable[[Program, Sequence[Partition]], Program],
-    *,
-    what: str,
-    params: Mapping[str, int] | None,
-    arrays: Sequence[str],
-    budget: Budget,
-    progress: Progress,
+@dataclass(frozen=True)
+class PartKind:
+    """A way to store arrays in parts.
+
+    name   what the parts are called
+    plan   program, array, names in use -> how the array is stored in parts, or None if it should not be
+    build  program, such plans -> the program with the parts
+    """
+
+    name: str
+    plan: Callable[[Program, str, list[str]], Partition | None]
+    build: Callable[[Program, Sequence[Partition]], Program]
+
+
+def partition(
+    problem: Problem, kind: PartKind, arrays: Sequence[str], budget: Budget, progress: Progress
 ) -> PartitionedProgram:
     """The program with parts of its temporaries.
 
     Arrays that are named must allow that; of all temporaries, those that do not stay as they are.
-
-    plan   program, array, names in use -> how the array is stored in parts, or None if it should not be
-    build  program, such plans -> the program with the parts
-    what   how parts are called
     """
+    what = kind.name
     if not isinstance(problem, Program):
         raise InputError(f"{what} need a program, but the file gives conflicts")
-    values = checked_params(problem, params or {})
     # New loops evaluate the conditions of a statement at its own time.
     program = with_guard_reads(problem)
     before = Analysis.of(program, budget)
@@ -76,7 +76,7 @@ def with_parts_of(
             progress(f"{name}: {what}")
             try:
                 _check_values_stay(before, name)
-                part = plan(program, name, taken)
+                part = kind.plan(program, name, taken)
             except InputError as error:
                 if arrays:
                     raise
@@ -85,13 +85,13 @@ def with_parts_of(
             if part is not None:
                 parts.append(part)
         progress(what)
-        new = _built(program, parts, build, is_strict=bool(arrays))
+        new = _built(program, parts, kind.build, is_strict=bool(arrays))
     others = tuple(name for name in chosen if all(name != one.array for one in new.buffers.values()))
     held = (one for buffer in new.buffers.values() for one in (buffer.name, *buffer.borders))
     # No read of a part is undefined, because all values are as before.
     assert before.liveness is not None
     liveness = replace(before.liveness, program=new, order=order_of(new), temporaries=(*held, *others))
-    return PartitionedProgram(before, new, Analysis(new, liveness), others, values, budget, why)
+    return PartitionedProgram(before, new, Analysis(new, liveness), others, why)
 
 
 def _built(

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
 import islpy as isl
 
-from arrayfold.base.budget import Budget, as_budget
-from arrayfold.base.defects import reported
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
 from arrayfold.codegen.regenerate import check_new_loops
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fresh_name, large_parameters
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import checked_params, fold_one
-from arrayfold.fold.deadline import Progress, all_in_time, chosen_arrays
+from arrayfold.fold.array import fold_one
+from arrayfold.fold.deadline import all_in_time, chosen_arrays
+from arrayfold.fold.options import FoldOptions, Progress, Share
 from arrayfold.fold.result import FoldedArray, FoldResult
-from arrayfold.frontends.kernel import Kernel, as_problem
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.merge import Embedding, merge
@@ -29,9 +28,6 @@ from arrayfold.sharing.footprint import Block, Footprint, farthest, largest
 from arrayfold.sharing.interference import Interference, find_interference
 from arrayfold.sharing.placement import Placement, buffers_for, heaviest_clique, offsets_for
 
-Share: TypeAlias = Literal["none", "arrays", "offsets", "cells", "auto"]
-SHARES: tuple[Share, ...] = get_args(Share)
-
 _MOST_NUMBERS = 4
 _SHARE_FOR_BOUND = 0.3
 _SHARE_FOR_CELLS = 0.7
@@ -39,39 +35,20 @@ _SHARE_FOR_PLACES = 0.3
 _Places: TypeAlias = Callable[[Interference, Sequence[int], Budget], Placement]
 
 
-@reported
-def fold_shared(
-    problem: Problem | Kernel,
-    share: Share = "auto",
-    *,
-    params: Mapping[str, int] | None = None,
-    arrays: Sequence[str] = (),
-    method: str = "auto",
-    budget: Budget | float | None = None,
-    progress: Progress = lambda _: None,
+def fold_into_one_memory(
+    problem: Problem, share: Share, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
-    """Fold the temporaries of a program into as little memory in all as can be.
-
-    share  "arrays": arrays that are never in use together have one buffer
-           "offsets": they lie in one block, where they find room
-           "cells": cells of different arrays share addresses, by rows M x + o with an offset for each
-           "auto": the smallest of these; "none": every array for itself
-    """
-    problem = as_problem(problem)
+    """The fold of all temporaries together; see `fold_shared`."""
     if not isinstance(problem, Program):
         raise InputError("sharing needs a program, but the file gives conflicts")
-    if share not in SHARES:
-        raise InputError(f"there is no way to share {share!r}; it is one of {', '.join(SHARES)}")
-    values = checked_params(problem, params or {})
-    limit = as_budget(budget)
     program = problem
 
     def fold_all(say: Progress) -> FoldResult:
-        analysis = Analysis.of(program, limit)
-        chosen = chosen_arrays(analysis, arrays)
-        return _Folding(program, analysis, chosen, values, method, limit, say).smallest(share)
+        analysis = Analysis.of(program, budget)
+        chosen = chosen_arrays(analysis, options.arrays)
+        return _Folding(program, analysis, chosen, options, budget, say).smallest(share)
 
-    return all_in_time(program, values, arrays, limit, progress, fold_all)
+    return all_in_time(program, options, budget, progress, fold_all)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +56,14 @@ class _Folding:
     program: Program
     analysis: Analysis
     arrays: tuple[str, ...]
-    params: Mapping[str, int]
-    method: str
+    options: FoldOptions
     budget: Budget
     progress: Progress
+
+    @property
+    def params(self) -> Mapping[str, int]:
+        """The sizes at which places are compared, as far as they were given."""
+        return self.options.params
 
     def smallest(self, share: Share) -> FoldResult:
         """The result with the fewest cells; of several, the simplest."""
@@ -199,7 +180,7 @@ class _Folding:
         return "each statement has its own array; with --share cells they share one"
 
     def _folded(self, analysis: Analysis, name: str) -> FoldedArray:
-        return fold_one(analysis, name, self.params, self.method, self.budget, self.progress)
+        return fold_one(analysis, name, self.options, self.budget, self.progress)
 
     def _result(
         self,

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import islpy as isl
 
-from arrayfold.base.budget import Budget, as_budget
-from arrayfold.base.defects import reported
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError, NotAffine, NothingProved
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import image, linear_form, nonzero
-from arrayfold.fold.arrays import checked_params, fold_one
-from arrayfold.fold.deadline import Progress, all_in_time
-from arrayfold.fold.partitioned import PartitionedProgram, with_parts_of
+from arrayfold.fold.array import fold_one
+from arrayfold.fold.deadline import all_in_time
+from arrayfold.fold.options import FoldOptions, Progress
+from arrayfold.fold.partitioned import PartitionedProgram, PartKind, partition
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
@@ -31,61 +31,38 @@ from arrayfold.passes.tile_buffers import plan_buffer, stays_in_iterations
 from arrayfold.program.model import Problem, Program
 
 
-@reported
 def fold_in_tiles(
-    problem: Problem,
-    loops: int,
-    *,
-    params: Mapping[str, int] | None = None,
-    arrays: Sequence[str] = (),
-    method: str = "auto",
-    budget: Budget | float | None = None,
-    progress: Progress = lambda _: None,
+    problem: Problem, loops: int, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
     """Fold with a buffer for each tile, a tile being an iteration of the first loops.
 
     Arrays that are named must allow that; of all temporaries, those that do not, and those of which one cell
     is live at a time, are folded as they are.
     """
-    limit = as_budget(budget)
-    values = checked_params(problem, params or {})
-    fold_all = partial(_in_tiles, problem, loops, values, arrays, method, limit)
-    return all_in_time(problem, values, arrays, limit, progress, fold_all)
+    fold_all = partial(_in_tiles, problem, loops, options, budget)
+    return all_in_time(problem, options, budget, progress, fold_all)
 
 
 def _in_tiles(
-    problem: Problem,
-    loops: int,
-    params: Mapping[str, int],
-    arrays: Sequence[str],
-    method: str,
-    budget: Budget,
-    progress: Progress,
+    problem: Problem, loops: int, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
-
     def plan(program: Program, name: str, taken: list[str]) -> Partition | None:
-        if not (arrays or program.parallel) and stays_in_iterations(program, name):
+        if not (options.arrays or program.parallel) and stays_in_iterations(program, name):
             return None
         return plan_buffer(program, loops, name, taken)
 
-    parted = with_parts_of(
-        problem,
-        plan,
-        with_parts,
-        what="buffers of tiles",
-        params=params,
-        arrays=arrays,
-        budget=budget,
-        progress=progress,
-    )
-    if not parted.program.buffers and not arrays:
+    parts = PartKind("buffers of tiles", plan, with_parts)
+    parted = partition(problem, parts, options.arrays, budget, progress)
+    if not parted.program.buffers and not options.arrays:
         raise InputError(f"no array can have a buffer inside of the first {loops} loops")
-    return _folded(parted, method, progress)
+    return parted.result(_folded(parted, options, budget, progress), options.params)
 
 
-def _folded(parted: PartitionedProgram, method: str, progress: Progress) -> FoldResult:
+def _folded(
+    parted: PartitionedProgram, options: FoldOptions, budget: Budget, progress: Progress
+) -> list[FoldedArray]:
     """The buffers, what tiles leave to each other, and the other arrays, each folded."""
-    program, analysis, params, budget = parted.program, parted.analysis, parted.params, parted.budget
+    program, analysis, params = parted.program, parted.analysis, options.params
     folded: list[FoldedArray] = []
     for buffer in program.buffers.values():
         start = time.perf_counter()
@@ -110,14 +87,14 @@ def _folded(parted: PartitionedProgram, method: str, progress: Progress) -> Fold
         folded.append(one)
     borders = {one: buffer for buffer in program.buffers.values() for one in buffer.borders}
     for name in (*borders, *parted.others):
-        one = fold_one(analysis, name, params, method, budget, progress)
+        one = fold_one(analysis, name, options, budget, progress)
         if (buffer := borders.get(name)) is not None:
             # The first of them stands for the array.
             is_first = name == buffer.borders[0]
             was, what = (buffer.size, None) if is_first else (Formula.constant(0), "a side of tiles")
             one = replace(one, replaced_cells=was, role=what)
         folded.append(one)
-    return parted.result(folded)
+    return folded
 
 
 def _coarser(conflicts: Conflicts) -> Conflicts:
