@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arrayfold.base.budget import Budget
-from arrayfold.conflicts.liveness import Construction
+from arrayfold.base.choices import Construction
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends.toml.problem import read_problem

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arrayfold.base.budget import Budget
-from arrayfold.fold.arrays import Favor
+from arrayfold.base.choices import Favor
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 

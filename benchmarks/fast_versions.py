@@ -9,15 +9,14 @@ from multiprocessing import get_context
 
 from arrayfold import fold, reorder
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Style
 from arrayfold.bounds.moments import UNKNOWN
-from arrayfold.codegen import Style, write_c
+from arrayfold.codegen import write_c
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.signs import box_size
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.bands import fold_in_bands
 from arrayfold.fold.result import FoldedArray, FoldResult
-from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import Request
@@ -51,10 +50,10 @@ def versions_of(kernel: Kernel) -> list[Version]:
     assert original is not None
     ordered = reorder(program, budget=Budget(30), **kernel.order) if kernel.order else program
     if isinstance(kernel.local, str):
-        smallest = ours = fold_in_bands(ordered, kernel.local, budget=kernel.budget(), favor=kernel.favor)
+        smallest = ours = fold(ordered, local=kernel.local, budget=kernel.budget(), favor=kernel.favor)
     elif kernel.local:
         smallest = _mapped(ordered, _by("auto"), kernel.budget())
-        ours = fold_in_tiles(ordered, kernel.local, budget=kernel.budget())
+        ours = fold(ordered, local=kernel.local, budget=kernel.budget())
     else:
         smallest = ours = fold(ordered, budget=kernel.budget(), favor=kernel.favor)
     used = set(source.variables) & {access.array for one in program.statements for access in one.accesses}

@@ -23,10 +23,10 @@ from rich.console import Console
 from rich.table import Table
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Share
 from arrayfold.exact.formula import Formula
-from arrayfold.fold.arrays import fold
+from arrayfold.fold.arrays import fold, fold_shared
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.shared import Share, fold_shared
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.program.model import Program

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from arrayfold.base.choices import AnyOrder
 from arrayfold.base.errors import InputError
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
-from arrayfold.passes.all_orders import AnyOrder, for_all_orders
+from arrayfold.passes.all_orders import for_all_orders
 from arrayfold.program.model import Program
 from reference import Cell, is_valid
 from test_paper_programs import pairs_at

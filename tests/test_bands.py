@@ -11,7 +11,7 @@ import pytest
 
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import maps_of, points
-from arrayfold.fold.bands import fold_in_bands
+from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
@@ -51,7 +51,7 @@ def program(name: str) -> Program:
 
 @cache
 def folded(name: str) -> FoldResult:
-    return fold_in_bands(program(name), "b")
+    return fold(program(name), local="b")
 
 
 def test_a_band_folds_like_a_sequential_program() -> None:
@@ -142,9 +142,9 @@ def test_code_runs(name: str, style: str) -> None:
 def test_refusals() -> None:
     (found,) = read_c("f.c", ONE_LOOP.encode())
     with pytest.raises(InputError, match="S_1 accesses a and is in no loop called b"):
-        fold_in_bands(found, "b")
+        fold(found, local="b")
     with pytest.raises(InputError, match="is in no loop called q"):
-        fold_in_bands(found, "q", arrays=["a"])
+        fold(found, local="q", arrays=["a"])
 
 
 def test_threads_inside_of_a_band_are_not_taken_for_one_after_the_other() -> None:
@@ -157,5 +157,5 @@ def test_threads_inside_of_a_band_are_not_taken_for_one_after_the_other() -> Non
     sizes: list[str] = []
     for each in (alone, inside):
         (found,) = read_c("f.c", each.encode())
-        sizes.append(str(fold_in_bands(found, "b")["A_band"].size))
+        sizes.append(str(fold(found, local="b")["A_band"].size))
     assert sizes == ["6*floor((N + 3)/4)", "10*floor((N + 3)/4)"]

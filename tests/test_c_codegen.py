@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError, NotAffine
-from arrayfold.codegen import Style, write_c
+from arrayfold.codegen import write_c
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both

@@ -10,17 +10,15 @@ import pytest
 
 from arrayfold import fold, read, reorder
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError
-from arrayfold.codegen import Style
 from arrayfold.codegen.independence import Independence
 from arrayfold.codegen.lowering import lower
 from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold_with
-from arrayfold.fold.bands import fold_in_bands
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
-from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.frontends.c.read import read_c
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.order.code_order import CodeOrder
@@ -89,7 +87,7 @@ def check_innermost_loops(code: str) -> None:
 def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
     """Each side of a tile has a store of its own: nothing wraps in a loop, and the code stays short."""
     program = in_small_tiles("harris-tiled", "8")
-    result = fold_in_tiles(program, 2, budget=Budget(600))
+    result = fold(program, local=2, budget=Budget(600))
     sizes = [str(result[f"Ixy_{name}"].size) for name in ("tile", "border", "border1")]
     assert sizes == ["30", "2*max(N - 2, 0)", "16"]
     code = result.to_c()
@@ -104,7 +102,7 @@ def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
 
 def test_no_modulo_in_loops_of_bands() -> None:
     """Bands of a thousand cells: short ones go round by comparison."""
-    check_innermost_loops(fold_in_bands(in_small_tiles("jacobi-bands", "1000", "examples"), "b").to_c())
+    check_innermost_loops(fold(in_small_tiles("jacobi-bands", "1000", "examples"), local="b").to_c())
 
 
 def test_no_modulo_in_loops_of_lattice_boltzmann_on_a_plane() -> None:
@@ -148,7 +146,7 @@ def diamonds() -> FoldResult:
     ],
 )
 def test_kernels_with_buffers_of_tiles(name: str, loops: int, sizes: dict[str, int]) -> None:
-    result = fold_in_tiles(in_small_tiles(name, "8"), loops, budget=Budget(600), method="successive-modulo")
+    result = fold(in_small_tiles(name, "8"), local=loops, budget=Budget(600), method="successive-modulo")
     code = result.to_c()
     check_innermost_loops(code)
     report = run_both(result, code.encode(), params=sizes, sanitize=True)

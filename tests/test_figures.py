@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from arrayfold import InputError, Program, fold, read
+from arrayfold.base.choices import FigureKind
 from arrayfold.fold.analysis import Analysis
-from arrayfold.report.figures import KINDS, What, plot_fold, save
+from arrayfold.fold.options import FoldOptions
+from arrayfold.report.figures import plot_fold, save
 from arrayfold.report.snapshots import differences_at, lifetimes_at, picture_sizes, shares
 from command import run
 from random_programs import differences_of
@@ -17,16 +20,16 @@ from traces import trace_of
 EXAMPLES = Path("examples")
 
 
-@pytest.mark.parametrize("what", KINDS)
+@pytest.mark.parametrize("what", get_args(FigureKind))
 @pytest.mark.parametrize("name", ["diamond-tile.toml", "jacobi-1d.c"])
-def test_every_kind_is_drawn(what: What, name: str, tmp_path: Path) -> None:
+def test_every_kind_is_drawn(what: FigureKind, name: str, tmp_path: Path) -> None:
     problem = read(EXAMPLES / name)
     params = dict.fromkeys(problem.parameters, 4)
     if not isinstance(problem, Program) and what == "lifetimes":
         with pytest.raises(InputError, match="need a program"):
-            plot_fold(problem, what, params=params)
+            plot_fold(problem, what, FoldOptions(params))
         return
-    save(plot_fold(problem, what, params=params), tmp_path / "figure.svg")
+    save(plot_fold(problem, what, FoldOptions(params)), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert text.startswith("<?xml")
     assert "at " in text
@@ -36,14 +39,16 @@ def test_every_kind_is_drawn(what: What, name: str, tmp_path: Path) -> None:
 def test_slices_and_lines_are_drawn(name: str, tmp_path: Path) -> None:
     problem = read(EXAMPLES / name)
     params = dict.fromkeys(problem.parameters, 4)
-    figure = plot_fold(problem, "lattice", params=params, method="successive-modulo")
+    figure = plot_fold(problem, "lattice", FoldOptions(params, method="successive-modulo"))
     save(figure, tmp_path / "figure.svg")
     assert len(figure.axes) == (3 if "lbm" in name else 1)
 
 
 def test_the_same_picture_gives_the_same_bytes(tmp_path: Path) -> None:
     for file in ("one.svg", "two.svg"):
-        save(plot_fold(read(EXAMPLES / "diamond-tile.toml"), "lattice", params={"B": 4}), tmp_path / file)
+        save(
+            plot_fold(read(EXAMPLES / "diamond-tile.toml"), "lattice", FoldOptions({"B": 4})), tmp_path / file
+        )
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 

@@ -20,6 +20,7 @@ from arrayfold.exact.isl import points
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.compare import compare
+from arrayfold.fold.options import FoldOptions
 from arrayfold.fold.run import run_both
 from arrayfold.frontends import read
 from arrayfold.frontends.c.read import read_c
@@ -248,7 +249,7 @@ def test_auto_gives_answers_for_all_sizes() -> None:
 
 @pytest.mark.parametrize("params", [{}, {"n": 5}])
 def test_compare_asks_it_where_sizes_are_fixed(params: dict[str, int]) -> None:
-    (array,) = compare(read("examples/jacobi-1d-doall.toml"), params=params, budget=Budget(20))
+    (array,) = compare(read("examples/jacobi-1d-doall.toml"), FoldOptions(params), Budget(20))
     found = {candidate.method: candidate for candidate in array.candidates}
     assert list(found)[-2:] == ["static", "auto"]
     assert isinstance(found["static"].mapping, TableMapping) == bool(params)

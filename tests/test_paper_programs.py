@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from arrayfold.base.choices import CONSTRUCTIONS, Construction
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.conflicts.liveness import CONSTRUCTIONS, Construction
 from arrayfold.exact.formula_parse import read_formula
 from arrayfold.exact.isl import fix_parameters, points
 from arrayfold.fold.analysis import Analysis

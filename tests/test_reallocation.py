@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arrayfold import InputError, fold, fold_shared, read, reallocate, reorder
-from arrayfold.codegen import Style
+from arrayfold.base.choices import Style
 from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program

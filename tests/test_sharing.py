@@ -11,11 +11,10 @@ import pytest
 
 from arrayfold import FoldResult, InputError, Program, fold_shared, read, reallocate, reorder
 from arrayfold.base.budget import Budget
-from arrayfold.codegen import Style
+from arrayfold.base.choices import Share, Style
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.exact.formula import Formula
 from arrayfold.fold.run import run_both
-from arrayfold.fold.shared import Share
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.mapping.modular import ModularMapping

@@ -14,6 +14,7 @@ import islpy as isl
 import pytest
 
 import arrayfold as af
+from arrayfold.base.choices import SHARES, Share
 from arrayfold.base.errors import MethodNotApplicable, NothingProved
 from arrayfold.bounds import moments
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
@@ -21,10 +22,10 @@ from arrayfold.exact.formula_parse import read_formula
 from arrayfold.exact.isl import few_parameter_points
 from arrayfold.exact.parameter_words import in_words
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import fold
+from arrayfold.fold.arrays import fold, fold_shared
 from arrayfold.fold.check import check
 from arrayfold.fold.compare import compare
-from arrayfold.fold.shared import SHARES, Share, fold_shared
+from arrayfold.fold.options import FoldOptions
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.program.model import ConflictProblem, Program
@@ -500,8 +501,8 @@ def test_a_bound_above_a_proved_size_never_shows(
         assert not any(array.is_optimal for array in result if array.size_here != 0)
     assert results[1].footprint is not None
     assert not results[1].footprint.is_least
-    compared = compare(problem, params=params)
-    (item,) = check(problem, "B[i] -> [i]", params=params)
+    compared = compare(problem, FoldOptions(params))
+    (item,) = check(problem, "B[i] -> [i]", FoldOptions(params))
     data = [fold_data(results), compare_data(compared)]
     assert item.lower_bound.formula is None
     assert not item.is_minimal

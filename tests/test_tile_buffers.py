@@ -11,9 +11,9 @@ import pytest
 from arrayfold import read
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import maps_of, points
+from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
-from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.reorder import reorder
 from arrayfold.passes.tile_buffers import with_tile_buffers
@@ -74,7 +74,7 @@ def sizes_of(result: FoldResult) -> dict[str, str]:
 
 
 def test_blur_has_a_row_of_a_tile_and_two_cells_of_each_column() -> None:
-    result = fold_in_tiles(blur(), 2)
+    result = fold(blur(), local=2)
     assert sizes_of(result) == {"blurx_tile": "10", "blurx_border": "2*N"}
     assert str(result["blurx_tile"].mapping) == "blurx_tile[t0, t1, x, y] -> [(y + 2 - t0) mod 10]"
     code = result.to_c()
@@ -117,7 +117,7 @@ def folded(name: str) -> FoldResult:
         program = reorder(program_of(STAGES), fuse=True, tile=(8, 8))
     else:
         program = blur() if name == "blur" else program_of(PARALLELOGRAMS if name[0] == "p" else ROWS)
-    return fold_in_tiles(program, 1 if name == "rows" else 2)
+    return fold(program, local=1 if name == "rows" else 2)
 
 
 @cache
@@ -126,7 +126,7 @@ def code_of(name: str, style: str) -> str:
 
 
 def test_threads_have_a_buffer_each() -> None:
-    result = fold_in_tiles(program_of(ROWS), 1)
+    result = fold(program_of(ROWS), local=1)
     assert sizes_of(result) == {"tmp_tile": "N"}
     lines = [line.strip() for line in result.to_c().splitlines()]
     pragma = lines.index("#pragma omp parallel for")
@@ -180,7 +180,7 @@ def test_copies_keep_values_by_enumeration(size: int) -> None:
 )
 def test_refusals(loops: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        fold_in_tiles(blur(), loops, arrays=["blurx"])
+        fold(blur(), local=loops, arrays=["blurx"])
 
 
 SHAPES = """
@@ -209,19 +209,19 @@ void shapes(int N, const double in[restrict 2 * N][2 * N], double out[restrict N
 def test_loops_of_different_shape_have_no_buffers_at_once() -> None:
     """A parallel loop and a sequential one are different dimensions of the schedule."""
     program = program_of(SHAPES)
-    result = fold_in_tiles(program, 1)
+    result = fold(program, local=1)
     assert [array.name for array in result] == ["B_tile", "A"]
     assert run_both(result, result.to_c().encode(), params={"N": 7}, sanitize=True).is_equal
     for name in ("A", "B"):
-        alone = fold_in_tiles(program, 1, arrays=[name])
+        alone = fold(program, local=1, arrays=[name])
         assert run_both(alone, alone.to_c().encode(), params={"N": 7}, sanitize=True).is_equal
     with pytest.raises(InputError, match="A and B are accessed in loops of different shape"):
-        fold_in_tiles(program, 1, arrays=["A", "B"])
+        fold(program, local=1, arrays=["A", "B"])
 
 
 def test_a_buffer_has_a_lower_bound() -> None:
     """Two cells of the tile before and the eight of its own; without a tile before, these alone."""
-    array = fold_in_tiles(blur(), 2)["blurx_tile"]
+    array = fold(blur(), local=2)["blurx_tile"]
     assert str(array.lower_bound.formula) == str(array.size) == "10"
     assert [array.lower_bound.at({"N": size}) for size in (8, 16, 17)] == [8, 10, 10]
 
@@ -236,7 +236,7 @@ def test_conditions_are_read_where_the_buffer_is() -> None:
         "            out[y][x] =", "            if (tmp[y][0] > 0.25)\n                out[y][x] ="
     )
     assert "if (tmp" in text
-    result = fold_in_tiles(program_of(text), 1, arrays=["tmp"])
+    result = fold(program_of(text), local=1, arrays=["tmp"])
     code = result.to_c()
     assert "if (tmp_tile" in code
     assert run_both(result, code.encode(), params={"N": 9}, sanitize=True).is_equal
@@ -253,10 +253,10 @@ def test_cells_of_one_iteration_need_no_buffer_unless_threads_share_them() -> No
     text = ROWS.replace(
         "        for (int x = 1; x < N; x++)\n            out[y][x] = tmp[y][x] + tmp[y][x - 1];\n", ""
     ).replace("tmp[y][x] = in[y][x] * 0.5;", "{ tmp[y][x] = in[y][x] * 0.5; out[y][x] = tmp[y][x]; }")
-    assert sizes_of(fold_in_tiles(program_of(text), 1)) == {"tmp_tile": "1"}
+    assert sizes_of(fold(program_of(text), local=1)) == {"tmp_tile": "1"}
     alone = text.replace("#pragma omp parallel for\n", "")
     with pytest.raises(InputError, match="no array can have a buffer"):
-        fold_in_tiles(program_of(alone), 1)
+        fold(program_of(alone), local=1)
 
 
 INNER_THREADS = """
@@ -278,5 +278,5 @@ void f(int N, const double in[restrict N][N], double out[restrict N][N])
 
 def test_threads_inside_of_a_tile_share_its_buffer() -> None:
     """One cell is live at a time in each thread, and the buffer is for all of them."""
-    result = fold_in_tiles(program_of(INNER_THREADS), 1)
+    result = fold(program_of(INNER_THREADS), local=1)
     assert sizes_of(result) == {"a_tile": "N"}

@@ -15,6 +15,7 @@ from arrayfold.explore import Exploration, Point, Source, explore
 from arrayfold.explore.orders import Order, candidate_orders
 from arrayfold.explore.point import evaluate
 from arrayfold.explore.workers import run_all
+from arrayfold.passes.reorder import Reorder
 from arrayfold.program.model import Program
 from command import run
 
@@ -48,8 +49,9 @@ def test_corners_of_jacobi(jacobi: tuple[Exploration, Path]) -> None:
 
 def test_corners_of_blur() -> None:
     program = Source("examples/blur.c").read()
-    rows = evaluate(program, Order("rows", "S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"), {"N": 8}, 20)
-    fused = evaluate(program, Order("fused", fuse=True), {"N": 8}, 20)
+    by_rows = Order("rows", Reorder("S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"))
+    rows = evaluate(program, by_rows, {"N": 8}, 20)
+    fused = evaluate(program, Order("fused", Reorder(fuse=True)), {"N": 8}, 20)
     assert (rows.latency, rows.cells) == (16, 8)
     assert fused.cells == 3
     assert fused.parallelism == 1
@@ -59,9 +61,9 @@ def test_a_wavefront_of_the_alignment() -> None:
     sizes = {"I": 3, "J": 3, "K": 3}
     program = Source("examples/alignment-3d.toml").at(sizes).read()
     wave = "S1[i, j, k] -> [i + j + k]; S2[i, j, k] -> [i + j + k]"
-    point = evaluate(program, Order("wavefront", wave), sizes, 20)
+    point = evaluate(program, Order("wavefront", Reorder(wave)), sizes, 20)
     assert point.latency == 7
-    assert evaluate(program, Order("as written"), sizes, 20).cells == 13
+    assert evaluate(program, Order("as written", Reorder()), sizes, 20).cells == 13
 
 
 def test_the_frontier_is_beaten_by_none(jacobi: tuple[Exploration, Path]) -> None:
@@ -101,7 +103,7 @@ def test_results_are_kept(jacobi: tuple[Exploration, Path], monkeypatch: pytest.
 def test_schedules_are_legal() -> None:
     program = read("examples/two-statement-stencil.toml")
     assert isinstance(program, Program)
-    schedules = [order.schedule for order in candidate_orders(program, 2, 0) if order.schedule]
+    schedules = [one for order in candidate_orders(program, 2, 0) if (one := order.reorder.schedule)]
     assert "S1[i, j] -> [i + j]; S2[i, j] -> [i + j]" in schedules
     for text in schedules:
         assert fold(reorder(program, schedule=text)).arrays

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import arrayfold as af
+from arrayfold.base.choices import FigureKind
 from arrayfold.exact.isl import fix_parameters, points
 from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.options import FoldOptions
 from arrayfold.mapping.modular import ModularMapping, TableMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.methods.occupancy_vectors import find_occupancy
 from arrayfold.program.model import Program
-from arrayfold.report.figures import What, plot_fold, save
+from arrayfold.report.figures import plot_fold, save
 from arrayfold.select.choose import ask
 
 HERE = Path(__file__).parent
@@ -315,7 +317,7 @@ def figures() -> dict[str, str]:
 
 
 # name of the figure -> file, kind, sizes
-PLOTS: dict[str, tuple[str, What, dict[str, int]]] = {
+PLOTS: dict[str, tuple[str, FigureKind, dict[str, int]]] = {
     "plot-conflicts.svg": ("blur-interleaved.toml", "conflicts", {"N": 8}),
     "plot-lattice.svg": ("diamond-tile.toml", "lattice", {"B": 5}),
     "plot-slices.svg": ("lbm-d2q9.toml", "lattice", {"N": 5}),
@@ -329,4 +331,4 @@ if __name__ == "__main__":
     for file_name, drawing in figures().items():
         (HERE / file_name).write_text(drawing)
     for file_name, (example, what, sizes) in PLOTS.items():
-        save(plot_fold(af.read(f"examples/{example}"), what, params=sizes), HERE / file_name)
+        save(plot_fold(af.read(f"examples/{example}"), what, FoldOptions(sizes)), HERE / file_name)

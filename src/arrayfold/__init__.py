@@ -13,9 +13,8 @@ from __future__ import annotations
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable, NotAffine
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.fold.arrays import fold
+from arrayfold.fold.arrays import fold, fold_shared
 from arrayfold.fold.result import FoldedArray, FoldResult
-from arrayfold.fold.shared import fold_shared
 from arrayfold.frontends import read, read_all
 from arrayfold.frontends.kernel import Kernel, empty, kernel
 from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify

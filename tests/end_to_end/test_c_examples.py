@@ -12,9 +12,10 @@ import pytest
 
 from arrayfold import fold, read_all, reorder
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import CSource
-from arrayfold.codegen import Style, write_c
+from arrayfold.codegen import write_c
 from arrayfold.exact.isl import smallest_parameters
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from arrayfold import fold, read, read_all, reorder
+from arrayfold import fold, fold_shared, read, read_all, reorder
 from arrayfold.base.budget import Budget
 from arrayfold.codegen import FoldedRegion, StorageFold, allocated_cells, write_c
 from arrayfold.exact.formula import Formula
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
-from arrayfold.fold.shared import fold_shared
-from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.program.model import Program
@@ -382,7 +380,7 @@ TOGETHER: dict[str, tuple[str, Callable[[Program], FoldResult], Callable[[int], 
     }}
 #pragma endscop
 }}""",
-        lambda program: fold_in_tiles(program, 1, budget=30.0),
+        lambda program: fold(program, local=1, budget=30.0),
         lambda n: n * n,
     ),
 }  # fmt: skip
@@ -422,7 +420,7 @@ def test_it_is_said_where_buffers_take_more_memory(tmp_path: Path) -> None:
             out[i][j] = t[i][j] + t[j][i];
 #pragma endscop
 }}"""
-    result = fold_in_tiles(region_of(whole(kernel), tmp_path).program, 1, budget=30.0)
+    result = fold(region_of(whole(kernel), tmp_path).program, local=1, budget=30.0)
     (words,) = result.growth
     assert words.startswith("larger than before for n >= 4: ")
     assert words.endswith(" cells instead of n^2 + 4*n + 4")

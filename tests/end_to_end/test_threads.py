@@ -20,9 +20,7 @@ from arrayfold import fold, read_all, reorder
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
 from arrayfold.codegen import write_c
-from arrayfold.fold.bands import fold_in_bands
 from arrayfold.fold.run import run_both
-from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.program.model import Program
 from arrayfold.run.driver import Driver, default_sizes
 from arrayfold.run.driver_support import support_text
@@ -164,7 +162,7 @@ def loop_choices(path: Path) -> list[str]:
 def test_openmp_examples(path: Path, loops: str, sanitizer: Sanitizer, tmp_path: Path) -> None:
     loops_of_tiles = BUFFERS.get(path.stem, 0)
     results = [
-        fold_in_tiles(problem, loops_of_tiles) if loops_of_tiles else fold(problem, budget=Budget(60))
+        fold(problem, local=loops_of_tiles) if loops_of_tiles else fold(problem, budget=Budget(60))
         for problem in read_all(path)
     ]
     code = write_c([result.region(loops) for result in results])  # type: ignore[arg-type]
@@ -244,7 +242,7 @@ def test_bands_with_halos(name: str, sanitizer: Sanitizer, tmp_path: Path) -> No
     """Each band folds in place as a sequential program does, beside other threads."""
     path = Path(name)
     (problem,) = read_all(path)
-    result = fold_in_bands(problem, "b")
+    result = fold(problem, local="b")
     code = write_c([result.region()])
     assert_same_bits_without_races(path.read_bytes(), code, result.problem, sanitizer, tmp_path)
 
@@ -280,7 +278,7 @@ def test_new_loops_declare_variables_of_threads_inside(
     file = tmp_path / "kernel.c"
     file.write_text(OWN)
     (problem,) = read_all(file)
-    result = fold_in_tiles(problem, 1) if has_buffers else fold(problem)
+    result = fold(problem, local=1) if has_buffers else fold(problem)
     code = write_c([result.region("generate")])
     before, after = code.split(b"#pragma omp parallel for", 1)
     for name in (b"double sum;", b"double value;", b"double line["):
@@ -318,7 +316,7 @@ def test_in_another_order_threads_share_a_variable_of_the_body_or_have_their_own
     (problem,) = read_all(file)
     rows = "S_0[i] -> [i, 0, 0]; S_1[i, j] -> [i, 1, j]; S_2[i, j] -> [i, 2, j]"
     ordered = reorder(problem, schedule=rows, parallel=True)
-    for result in (fold_in_tiles(ordered, 1, arrays=["tmp"]), fold(ordered)):
+    for result in (fold(ordered, local=1, arrays=["tmp"]), fold(ordered)):
         before, after = result.to_c(loops="generate").split("#pragma omp parallel for", 1)
         assert ("double first;" in after) == parallel_rows
         assert ("double first;" in before) != parallel_rows

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, NothingProved
-from arrayfold.fold.shared import fold_shared
+from arrayfold.fold.arrays import fold_shared
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.report.data import fold_data
 from fuzz.affine import Condition, Context, Form, Values

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded, InputError, NotAffine, NothingProved
-from arrayfold.fold.arrays import fold
+from arrayfold.fold.arrays import fold, fold_shared
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
-from arrayfold.fold.shared import fold_shared
-from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.passes.reorder import reorder
@@ -92,7 +90,7 @@ def folds(program: Program, order: Mapping[str, Any] | None = None) -> FoldResul
         if wishes:
             program = reorder(program, budget=Budget(1.5), **wishes)
         if loops:
-            return fold_in_tiles(program, loops, budget=Budget(20))
+            return fold(program, local=loops, budget=Budget(20))
         if share:
             return fold_shared(program, share, budget=Budget(10))
         return fold(program, budget=Budget(1.5))

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import CONSTRUCTIONS
 from arrayfold.bounds.moments import find_lower_bound
-from arrayfold.conflicts.liveness import CONSTRUCTIONS
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters, maps_of, points
 from arrayfold.fold.analysis import Analysis

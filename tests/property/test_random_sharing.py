@@ -11,7 +11,7 @@ from arrayfold.base.errors import ArrayfoldError
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.shared import fold_shared
+from arrayfold.fold.arrays import fold_shared
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.order.movable import find_obstacle

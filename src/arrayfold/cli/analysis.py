@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arrayfold.base.errors import InputError
+from arrayfold.base.choices import Construction
 from arrayfold.cli.input import Input, takes_input
 from arrayfold.cli.options import (
     DEFAULT_BUDGET,
@@ -35,19 +35,14 @@ def compare(
 ) -> None:
     """Show every method side by side on every array."""
     from arrayfold.fold.compare import compare as compare_methods
+    from arrayfold.fold.options import FoldOptions
     from arrayfold.report.data import compare_data
     from arrayfold.report.tables import compare_report
 
     talk = source.talk(as_json)
     limit = started_budget(budget)
-    arrays = compare_methods(
-        source.read(limit),
-        params=parameter_values(param),
-        arrays=array or [],
-        budget=limit,
-        power_of_two=power_of_two,
-        progress=talk.step,
-    )
+    options = FoldOptions(parameter_values(param), tuple(array or ()), power_of_two=power_of_two)
+    arrays = compare_methods(source.read(limit), options, limit, progress=talk.step)
     talk.result(lambda: compare_data(arrays), lambda: compare_report(arrays))
     if not all(any(candidate.is_proved for candidate in array.candidates) for array in arrays):
         raise typer.Exit(1)
@@ -74,18 +69,14 @@ def check(
 ) -> None:
     """Say whether a mapping is valid, and whether it is tight."""
     from arrayfold.fold.check import check as check_mappings
+    from arrayfold.fold.options import FoldOptions
     from arrayfold.report.data import check_data
     from arrayfold.report.tables import check_report
 
     talk = source.talk(as_json)
     limit = started_budget(budget)
-    checked = check_mappings(
-        source.read(limit),
-        mapping,
-        params=parameter_values(param),
-        budget=limit,
-        progress=talk.step,
-    )
+    options = FoldOptions(parameter_values(param))
+    checked = check_mappings(source.read(limit), mapping, options, limit, progress=talk.step)
     talk.result(lambda: check_data(checked), lambda: check_report(checked))
     if not all(item.is_valid for item in checked):
         raise typer.Exit(1)
@@ -98,24 +89,21 @@ def conflicts(
     source: Input,
     array: Arrays = None,
     construction: Annotated[
-        str, typer.Option(metavar="NAME", help="live-write, live-live or butterfly.")
+        Construction, typer.Option(metavar="NAME", help="live-write, live-live or butterfly.")
     ] = "live-write",
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
 ) -> None:
     """Print the conflict and difference sets."""
-    from arrayfold.conflicts.liveness import CONSTRUCTIONS
     from arrayfold.fold.analysis import Analysis
-    from arrayfold.fold.arrays import checked_params
+    from arrayfold.fold.options import checked_params
     from arrayfold.report.data import conflicts_data
     from arrayfold.report.tables import conflicts_report
 
     talk = source.talk(as_json)
     limit = started_budget(budget)
     problem = source.read(limit)
-    if construction not in CONSTRUCTIONS:
-        raise InputError(f"there is no construction {construction!r}; known: {', '.join(CONSTRUCTIONS)}")
     values = checked_params(problem, parameter_values(param))
     analysis = Analysis.in_time(problem, limit)
     names = array or analysis.foldable()

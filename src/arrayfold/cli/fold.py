@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arrayfold.base.choices import Favor, Loops, Mode, Share, Style
 from arrayfold.base.errors import BudgetExceeded, InputError
 from arrayfold.base.output_file import is_printed
 from arrayfold.cli.console import Console
@@ -28,6 +31,8 @@ from arrayfold.cli.options import (
 from arrayfold.cli.output import FoldedOutput, check_outputs, write_placement
 
 if TYPE_CHECKING:
+    from arrayfold.base.budget import Budget
+    from arrayfold.fold.options import FoldOptions
     from arrayfold.fold.result import FoldResult
     from arrayfold.program.model import Problem
     from arrayfold.run.outcome import NotRun, RunReport
@@ -54,11 +59,11 @@ def fold(
     ] = None,
     force: Force = False,
     loops: Annotated[
-        str | None,
+        Loops | None,
         typer.Option(metavar="keep|generate", help="Leave the loops as written, or write them anew."),
     ] = None,
     style: Annotated[
-        str,
+        Style,
         typer.Option(metavar="fast|readable", help="No modulo in inner loops, or the mapping in subscripts."),
     ] = "fast",
     slack: Annotated[
@@ -66,17 +71,17 @@ def fold(
         typer.Option(metavar="auto|none|CELLS", help="Cells that may be added so that loops vectorise."),
     ] = "auto",
     favor: Annotated[
-        str,
+        Favor,
         typer.Option(metavar="size|speed", help="The smallest mapping, or one up to twice as large."),
     ] = "size",
     mode: Annotated[
-        str,
+        Mode,
         typer.Option(
             metavar="contract|reallocate", help="Keep arrays, or give every statement one of its own."
         ),
     ] = "contract",
     share: Annotated[
-        str,
+        Share,
         typer.Option(
             metavar="none|arrays|offsets|cells|auto", help="How arrays share memory with each other."
         ),
@@ -110,44 +115,27 @@ def fold(
     as_json: AsJson = False,
 ) -> None:
     """Analyse, fold, prove, write the code, and print the table."""
-    from arrayfold.fold.arrays import fold as fold_problem
-    from arrayfold.fold.arrays import fold_all
-    from arrayfold.fold.bands import fold_in_bands
-    from arrayfold.fold.shared import SHARES, fold_shared
-    from arrayfold.fold.tiles import fold_in_tiles
-    from arrayfold.report.data import fold_data
-    from arrayfold.report.summary import summary_line
-    from arrayfold.report.tables import fold_report
+    from arrayfold.fold.options import FoldOptions, check_together
 
-    talk = source.talk(as_json)
-    if os.path.isdir(source.file):  # noqa: PTH112
-        defaults = (favor, mode, share) == ("size", "contract", "none")
-        one_file = (output, loops, run, sanitize, array, power_of_two, local, source.region, placement)
-        if any(one_file) or not defaults:
-            raise InputError(
-                f"{source.file} is a directory, whose kernels are folded and listed",
-                hint="Options for one file, such as -o or --run, need one file.",
-            )
-        _fold_directory(source, parameter_values(param), method, budget, talk)
-        return
-    if local and (power_of_two or (favor != "size" and local.isdecimal())):
-        raise InputError("--local chooses the rows of buffers itself; leave out --power-of-two and --favor")
-    if local and not (local.isdecimal() or local.isidentifier()):
-        raise InputError(f"--local {local}: expected a number of loops, or the name of a loop's variable")
-    if favor == "speed" and method != "auto":
-        raise InputError(f"--favor speed chooses among all methods; leave out --method {method}")
     is_shared = mode != "contract" or share != "none"
-    if mode not in ("contract", "reallocate"):
-        raise InputError(f"--mode {mode}: expected contract or reallocate")
-    if share not in SHARES:
-        raise InputError(f"--share {share}: expected one of {', '.join(SHARES)}")
-    if is_shared and (local or power_of_two or favor != "size"):
-        raise InputError("--mode and --share go without --local, --power-of-two and --favor")
-    if placement is not None and (share in ("cells", "auto") or local):
-        raise InputError("--placement is for whole arrays; leave out --local, --share cells and --share auto")
-    check_outputs(output, placement, force=force, source=source.file)
-    limit = started_budget(budget)
-    output_to = FoldedOutput(
+    options = FoldOptions(
+        parameter_values(param),
+        tuple(array or ()),
+        method,
+        power_of_two,
+        favor,
+        share if is_shared else None,
+        _local(local),
+    )
+    if os.path.isdir(source.file):  # noqa: PTH112
+        given = {"output": output, "loops": loops, "run": run, "sanitize": sanitize, "placement": placement}
+        given["region"] = source.region
+        _check_for_directory(source.file, [name for name, value in given.items() if value])
+        _fold_directory(partial(_fold_file, source, options, mode, budget), source, source.talk(as_json))
+        return
+    asked = {"placement": placement, "local": local, f"share {share}": True}
+    check_together([name for name, value in asked.items() if value], _INCOMPATIBLE)
+    code = FoldedOutput(
         source.file,
         output,
         force,
@@ -159,89 +147,104 @@ def fold(
         not no_check,
         source.context is not None,
     )
-    values = parameter_values(param)
-    # What is left is for the code.
-    search = limit.first_part(_SHARE_FOR_MAPPINGS) if output_to.is_wanted else limit
+    check_outputs(output, placement, force=force, source=source.file)
+    job = _Job(source, options, code, mode, started_budget(budget), source.talk(as_json), summary)
+    job.run(placement)
 
-    def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
-        wanted = cast(Literal["size", "speed"], favor)
-        if local.isdecimal():
-            return fold_in_tiles(
-                problem,
-                int(local),
-                params=sizes,
-                arrays=names,
-                method=method,
-                budget=search,
-                progress=talk.step,
-            )
-        if local:
-            return fold_in_bands(
-                problem,
-                local,
-                params=sizes,
-                arrays=names,
-                method=method,
-                budget=search,
-                progress=talk.step,
-                favor=wanted,
-            )
-        if is_shared:
-            return fold_shared(
-                problem, share, params=sizes, arrays=names, method=method, budget=search, progress=talk.step
-            )
-        return fold_problem(
-            problem,
-            params=sizes,
-            arrays=names,
-            method=method,
-            budget=search,
-            power_of_two=power_of_two,
-            favor=wanted,
-            progress=talk.step,
-        )
 
-    try:
-        problems = source.read_all(limit, reallocated=(array or ()) if mode == "reallocate" else None)
-        output_to.check(problems)
-        chosen = (array or []) if mode == "contract" else _own_arrays(problems, array or [])
-        results = fold_all(problems, folding, params=values, arrays=chosen)
-    except BudgetExceeded as error:
-        results = _kept(source, values, array or [], str(error))
-        output_to.check([result.problem for result in results])
-    if placement is not None:
-        write_placement(placement, results, values, force=force, source=source.file)
-    reports: list[RunReport | NotRun] = []
-    validation: Validation | None = None
-    missing: BudgetExceeded | None = None
-    try:
-        reports, validation = output_to.deliver(results, values, limit)
-    except BudgetExceeded as error:
-        missing = error
-    if not is_printed(output) and not is_printed(placement):
-        talk.result(
+# Beside what `FoldOptions` says.
+_INCOMPATIBLE = (
+    ("placement", "local", "a placement is one of whole arrays"),
+    ("placement", "share cells", "a placement is one of whole arrays"),
+    ("placement", "share auto", "a placement is one of whole arrays"),
+)
+
+
+def _local(text: str) -> int | str | None:
+    """What --local says: a number of loops, or the name of a loop's variable."""
+    if text and not (text.isdecimal() or text.isidentifier()):
+        raise InputError(f"--local {text}: expected a number of loops, or the name of a loop's variable")
+    return int(text) if text.isdecimal() else text or None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Fold the problems of a file, deliver the code, and say what came of it."""
+
+    source: Input
+    options: FoldOptions
+    code: FoldedOutput
+    mode: Mode
+    budget: Budget
+    talk: Console
+    is_summary: bool
+
+    def run(self, placement: str | None) -> None:
+        """Do it; the exit status says whether all was proved and equal."""
+        results = self.results()
+        params, output = self.options.params, self.code.output
+        if placement is not None:
+            write_placement(placement, results, params, force=self.code.force, source=self.source.file)
+        reports: list[RunReport | NotRun] = []
+        validation: Validation | None = None
+        missing: BudgetExceeded | None = None
+        try:
+            reports, validation = self.code.deliver(results, params, self.budget)
+        except BudgetExceeded as error:
+            missing = error
+        if not is_printed(output) and not is_printed(placement):
+            self._print(results, reports, validation)
+        elif validation is not None:
+            self.talk.note(str(validation))
+        if missing is not None:
+            raise missing
+        if not all(report.is_equal for report in reports):
+            raise typer.Exit(1)
+
+    def results(self, *, is_one_of_many: bool = False) -> list[FoldResult]:
+        """The fold of each problem; all arrays as they are where there is no time for another order.
+
+        is_one_of_many  the options are for other files, too, so that names need not occur in this one
+        """
+        from arrayfold.fold.arrays import check_names, fold_all, fold_as
+        from arrayfold.fold.deadline import kept_result
+
+        # What is left is for the code.
+        search = self.budget.first_part(_SHARE_FOR_MAPPINGS) if self.code.is_wanted else self.budget
+        named = self.options.arrays
+        try:
+            reallocated = named if self.mode == "reallocate" else None
+            problems = self.source.read_all(self.budget, reallocated=reallocated)
+            self.code.check(problems)
+            chosen = named if self.mode == "contract" else _own_arrays(problems, named)
+            options = replace(self.options, arrays=tuple(chosen))
+            if not is_one_of_many:
+                check_names(problems, options)
+            return fold_all(problems, options, lambda one, here: fold_as(one, here, search, self.talk.step))
+        except BudgetExceeded as error:
+            reason = str(error)
+        problems = self.source.as_written().read_all()
+        self.code.check(problems)
+        return fold_all(problems, self.options, lambda one, here: kept_result(one, here, reason))
+
+    def _print(
+        self,
+        results: Sequence[FoldResult],
+        reports: Sequence[RunReport | NotRun],
+        validation: Validation | None,
+    ) -> None:
+        from arrayfold.report.data import fold_data
+        from arrayfold.report.summary import summary_line
+        from arrayfold.report.tables import fold_report
+
+        self.talk.result(
             lambda: fold_data(results, reports, validation),
             lambda: (
-                summary_line(results, source.file) if summary else fold_report(results, reports, validation)
+                summary_line(results, self.source.file)
+                if self.is_summary
+                else fold_report(results, reports, validation)
             ),
         )
-    elif validation is not None:
-        talk.note(str(validation))
-    if missing is not None:
-        raise missing
-    if not all(report.is_equal for report in reports):
-        raise typer.Exit(1)
-
-
-def _kept(source: Input, params: Mapping[str, int], arrays: Sequence[str], reason: str) -> list[FoldResult]:
-    """All arrays as they are: there was no time for another order, or for other places of values."""
-    from arrayfold.fold.arrays import fold_all
-    from arrayfold.fold.deadline import kept_result
-
-    def folding(problem: Problem, sizes: Mapping[str, int], names: Sequence[str]) -> FoldResult:
-        return kept_result(problem, sizes, names, reason)
-
-    return fold_all(source.as_written().read_all(), folding, params=params, arrays=arrays)
 
 
 def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
@@ -260,23 +263,34 @@ def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
     return found
 
 
-def _fold_directory(
-    source: Input, params: dict[str, int], method: str, seconds: float, talk: Console
-) -> None:
+def _check_for_directory(directory: str, given: Sequence[str]) -> None:
+    """Raise for options that speak of one file."""
+    if given:
+        raise InputError(
+            f"{directory} is a directory, whose kernels are folded and listed",
+            hint=f"--{given[0]} needs one file.",
+        )
+
+
+def _fold_file(
+    source: Input, options: FoldOptions, mode: Mode, seconds: float, file: str
+) -> list[FoldResult]:
+    """The folds of one file of a directory."""
+    from arrayfold.base.budget import Budget
+
+    source = replace(source, file=file)
+    code = FoldedOutput(file, None, False, None, False, False)
+    job = _Job(source, options, code, mode, Budget(seconds), Console(is_quiet=True), is_summary=False)
+    return job.results(is_one_of_many=True)
+
+
+def _fold_directory(fold_file: Callable[[str], list[FoldResult]], source: Input, talk: Console) -> None:
     from arrayfold.explore.directory import find_kernels, fold_directory
     from arrayfold.report.directory import directory_data, directory_report
 
-    directory, _, arguments, *_ = source.of_any_order()
-    files = find_kernels(directory)
+    files = find_kernels(source.file)
     talk.count(0, len(files))
-    folded = fold_directory(
-        files,
-        params=params,
-        method=method,
-        seconds=seconds,
-        arguments=arguments,
-        done=lambda done: talk.count(done, len(files)),
-    )
+    folded = fold_directory(files, fold_file, done=lambda done: talk.count(done, len(files)))
     talk.result(lambda: directory_data(folded), lambda: directory_report(folded))
     if any(item.reason for item in folded):
         raise typer.Exit(1)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arrayfold.base.choices import AnyOrder
 from arrayfold.base.errors import InputError
 from arrayfold.cli.console import Console
 from arrayfold.cli.options import Quiet, Verbose
 
 if TYPE_CHECKING:
     from arrayfold.base.budget import Budget
-    from arrayfold.program.model import Problem
+    from arrayfold.passes import AllOrders, Pass, Reorder
+    from arrayfold.program.model import Problem, Program
 
 
 _LAST = ("quiet", "verbose")
@@ -32,11 +34,8 @@ class Input:
     live_out: str | None
     temporary: tuple[str, ...]
     no_alias: bool
-    schedule: str | None
-    fuse: bool
-    tile: tuple[int, ...]
-    parallel: bool
-    order: str | None
+    reorder: Reorder
+    all_orders: AllOrders | None
     quiet: bool = False
     verbose: bool = False
 
@@ -46,7 +45,7 @@ class Input:
 
     def as_written(self) -> Input:
         """The same without another order."""
-        return replace(self, schedule=None, fuse=False, tile=(), parallel=False, order=None)
+        return replace(self, reorder=type(self.reorder)(), all_orders=None)
 
     def read(self, budget: Budget | None = None) -> Problem:
         """The one problem of the file, or the one that --region names."""
@@ -59,7 +58,7 @@ class Input:
         self,
     ) -> tuple[str, str | None, tuple[str, ...], str | None, str | None, tuple[str, ...], bool]:
         """File, region, C options, context, live-out cells, temporaries, aliasing; no order may be given."""
-        if self.schedule is not None or self.fuse or self.tile or self.parallel or self.order:
+        if not self.reorder.is_as_written or self.all_orders is not None:
             raise InputError(
                 "this command tries orders itself", hint="Leave out --schedule, --fuse, --tile and the like."
             )
@@ -82,7 +81,7 @@ class Input:
             problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
             return [self._prepared(problem, budget, reallocated)]
         problems = read_all(self.file, arguments=self.arguments, context=self.context)
-        if len(problems) > 1 and (self.temporary or self.live_out or self.schedule):
+        if len(problems) > 1 and (self.temporary or self.live_out or self.reorder.schedule):
             names = ", ".join(problem.name for problem in problems)
             raise InputError(
                 f"{self.file} has {len(problems)} regions: {names}",
@@ -101,48 +100,36 @@ class Input:
         )
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
-        has_order = self.schedule is not None or self.fuse or bool(self.tile) or self.parallel
+        for change in self._passes(problem, reallocated):
+            problem = change.apply(problem, budget)
+            if (missing := _what_is_missing(change, problem)) is not None:
+                typer.echo(f"arrayfold: note: {missing}", err=True)
+        return problem
+
+    def _passes(self, problem: Problem, reallocated: Sequence[str] | None) -> Iterator[Pass]:
+        """What is done to a problem before it is folded, in the order of `PASSES`."""
+        from arrayfold.passes import Reallocate
+
         if reallocated is not None:
-            problem = _reallocated(problem, reallocated, budget, is_free=has_order)
-        if has_order:
-            problem = self._reordered(problem, budget)
-        if self.order is None:
-            return problem
-        from arrayfold.passes.all_orders import ANY_ORDERS, for_all_orders
-
-        for which in ANY_ORDERS:
-            if which == self.order:
-                return for_all_orders(problem, which, budget)
-        raise InputError(f"--order {self.order}: expected {' or '.join(ANY_ORDERS)}")
-
-    def _reordered(self, problem: Problem, budget: Budget | None) -> Problem:
-        from arrayfold.passes.reorder import reorder
-
-        found = reorder(
-            problem,
-            schedule=self.schedule,
-            fuse=self.fuse,
-            tile=self.tile,
-            parallel=self.parallel,
-            budget=budget,
-        )
-        if self.parallel and not found.parallel:
-            typer.echo(f"arrayfold: note: {found.name}: no loop can run in parallel", err=True)
-        return found
+            names = [array.name for array in problem.arrays]
+            chosen = tuple(name for name in reallocated if name in names)
+            # For another order also what is no temporary gets other places, if it can have any.
+            yield Reallocate(chosen, everything=not self.reorder.is_as_written)
+        if not self.reorder.is_as_written:
+            yield self.reorder
+        if self.all_orders is not None:
+            yield self.all_orders
 
 
-def _reallocated(problem: Problem, arrays: Sequence[str], budget: Budget | None, *, is_free: bool) -> Problem:
-    """Every statement with its own array; for another order also what is no temporary, if it can be."""
-    from arrayfold.passes.reallocation import reallocate
-    from arrayfold.program.model import Program
+def _what_is_missing(change: Pass, program: Program) -> str | None:
+    """What a pass did not find although it was asked for."""
+    from arrayfold.passes import Reallocate, Reorder
 
-    if not isinstance(problem, Program):
-        raise InputError("reallocation needs a program, but the file gives conflicts")
-    chosen = [name for name in arrays if any(name == array.name for array in problem.arrays)]
-    found = reallocate(problem, chosen, everything=is_free, budget=budget)
-    if not found.origins:
-        typer.echo("arrayfold: note: no value can have another place; arrays stay as they are", err=True)
-    return found
+    if isinstance(change, Reallocate) and not program.origins:
+        return "no value can have another place; arrays stay as they are"
+    if isinstance(change, Reorder) and change.parallel and not program.parallel:
+        return f"{program.name}: no loop can run in parallel"
+    return None
 
 
 def _make_input(
@@ -200,7 +187,7 @@ def _make_input(
         typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
     ] = False,
     order: Annotated[
-        str | None,
+        AnyOrder | None,
         typer.Option(
             metavar="NAME",
             help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
@@ -209,6 +196,8 @@ def _make_input(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> Input:
+    from arrayfold.passes import AllOrders, Reorder
+
     arguments = tuple(c_options or ())
     if arguments and not arguments[0].startswith("-"):
         raise InputError(
@@ -223,11 +212,8 @@ def _make_input(
         live_out,
         tuple(temporary or ()),
         no_alias,
-        schedule,
-        fuse,
-        _tile_sizes(tile),
-        parallel,
-        order,
+        Reorder(schedule, fuse, _tile_sizes(tile), parallel),
+        None if order is None else AllOrders(order),
         quiet,
         verbose,
     )

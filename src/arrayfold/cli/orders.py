@@ -67,12 +67,12 @@ def occupancy(
 
     talk = source.talk(as_json)
     limit = started_budget(budget)
-    problem = replace(source, schedule=None).read(limit)
+    problem = replace(source, reorder=replace(source.reorder, schedule=None)).read(limit)
     output_to = FoldedOutput(source.file, output, force, None, run, False, is_checked=not no_check)
     output_to.check([problem])
     if expand and (output or run):
         raise InputError("code of expanded programs cannot be written", hint="Leave out --expand, or -o.")
-    result = occupancy_of(problem, source.schedule, vector or [], strict, expand, limit)
+    result = occupancy_of(problem, source.reorder.schedule, vector or [], strict, expand, limit)
     folded: FoldResult | None = None
     reports: list[RunReport | NotRun] = []
     validation: Validation | None = None

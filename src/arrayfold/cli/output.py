@@ -6,8 +6,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING
 
+from arrayfold.base.choices import Loops, Style
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, CheckFailed, InputError
 from arrayfold.base.output_file import check_output, is_printed, write_output
 
@@ -60,20 +61,16 @@ class FoldedOutput:
     file: str
     output: str | None
     force: bool
-    loops: str | None
+    loops: Loops | None
     run: bool
     sanitize: bool
-    style: str = "fast"
+    style: Style = "fast"
     slack: str = "auto"
     is_checked: bool = True
     has_context: bool = True
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
-        if self.loops not in (None, "keep", "generate"):
-            raise InputError(f"--loops {self.loops}: expected keep or generate")
-        if self.style not in ("fast", "readable"):
-            raise InputError(f"--style {self.style}: expected fast or readable")
         self._slack_cells()
         if self.output is None and not self.run:
             return
@@ -122,12 +119,10 @@ class FoldedOutput:
         from arrayfold.base.deadline import answer_in_time
         from arrayfold.codegen import write_c
 
-        loops = cast(Literal["keep", "generate"] | None, self.loops)
-        style = cast(Literal["fast", "readable"], self.style)
         slack = self._slack_cells()
 
         def write(_: object) -> tuple[list[FoldedRegion], bytes]:
-            regions = [result.region(loops, style, slack) for result in results]
+            regions = [result.region(self.loops, self.style, slack) for result in results]
             return regions, write_c(regions)
 
         try:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from arrayfold.base.choices import FigureKind
 from arrayfold.base.errors import InputError
 from arrayfold.base.output_file import check_output, write_output
 from arrayfold.cli.input import Input, takes_input
@@ -32,7 +33,7 @@ def plot(
         str, typer.Option("--output", "-o", metavar="FIGURE", help="Where to draw: .svg, .png or .pdf.")
     ],
     what: Annotated[
-        str, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes or methods.")
+        FigureKind, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes or methods.")
     ] = "lattice",
     force: Force = False,
     array: Annotated[
@@ -43,14 +44,14 @@ def plot(
     budget: BudgetSeconds = DEFAULT_BUDGET,
 ) -> None:
     """Draw one figure: conflicts, the lattice of a fold, lifetimes, or the methods side by side."""
-    from arrayfold.report.figures import KINDS, check_figure, drawn, plot_fold
+    from arrayfold.fold.options import FoldOptions
+    from arrayfold.report.figures import check_figure, drawn, plot_fold
 
     path = check_figure(output)
     check_output(output, force=force, source=source.file)
-    if what not in KINDS:
-        raise InputError(f"--what {what}: expected one of {', '.join(KINDS)}")
     limit = started_budget(budget)
-    figure = plot_fold(source.read(limit), what, array, parameter_values(param), method, limit)
+    options = FoldOptions(parameter_values(param), () if array is None else (array,), method)
+    figure = plot_fold(source.read(limit), what, options, limit)
     write_output(output, drawn(figure, path.suffix), force=force, source=source.file)
 
 
@@ -73,6 +74,7 @@ def report(
     budget: BudgetSeconds = DEFAULT_BUDGET,
 ) -> None:
     """Write one page with pictures, all methods, the proof, and the code before and after."""
+    from arrayfold.fold.options import FoldOptions
     from arrayfold.report.page import make_page
 
     if output != "-" and not output.endswith((".html", ".htm")):
@@ -82,10 +84,8 @@ def report(
     page = make_page(
         source.file,
         source.read(limit),
+        FoldOptions(parameter_values(param), tuple(array or ()), method),
         mapping=mapping,
-        params=parameter_values(param),
-        arrays=array or [],
-        method=method,
         budget=limit,
         progress=source.talk().step,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from arrayfold.codegen.loops import Style
 from arrayfold.codegen.write import FoldedRegion, StorageFold, allocated_cells, write_c
 
-__all__ = ["FoldedRegion", "StorageFold", "Style", "allocated_cells", "write_c"]
+__all__ = ["FoldedRegion", "StorageFold", "allocated_cells", "write_c"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import islpy as isl
 
@@ -28,9 +28,6 @@ _LOGIC: Mapping[Any, str] = {
     OPERATIONS.or_else: "||",
 }
 _INDENT = "  "
-
-
-Style = Literal["fast", "readable"]
 
 
 @dataclass(frozen=True)

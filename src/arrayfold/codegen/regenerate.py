@@ -8,13 +8,14 @@ from functools import partial
 
 import islpy as isl
 
+from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError
 from arrayfold.c.arithmetic import formula_text
 from arrayfold.c.calls import only_computes
 from arrayfold.c.source import CSource, loop_variable, variables_with_address
 from arrayfold.c.tree import Call, Declare, For, Reference, Variable, walk
 from arrayfold.codegen.independence import Independence
-from arrayfold.codegen.loops import LoopStyle, LoopTree, Style, loop_lines
+from arrayfold.codegen.loops import LoopStyle, LoopTree, loop_lines
 from arrayfold.codegen.names import Names
 from arrayfold.codegen.ranges import Range, Ranges
 from arrayfold.codegen.relocations import Relocations

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold.base.choices import Style
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
 from arrayfold.c.lexer import identifiers
@@ -23,7 +24,6 @@ from arrayfold.c.tree import (
 )
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller
 from arrayfold.codegen.groups import find_groups, is_in_group
-from arrayfold.codegen.loops import Style
 from arrayfold.codegen.names import Names, variables_in
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region

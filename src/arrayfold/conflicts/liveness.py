@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Construction
 from arrayfold.base.errors import BudgetExceeded, IslFailure, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.exact.isl import (
@@ -35,9 +35,6 @@ from arrayfold.order.events import Order, fronts, order_of, sweep
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.program.conditions import never_together
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
-
-Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
-CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
 
 _OPERATIONS_FOR_FRONTS = 1_500_000
 _SHARE_FOR_FRONTS = 0.2

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.base.input_file import read_input
 from arrayfold.explore.workers import Done, run_all
-from arrayfold.fold.arrays import fold
-from arrayfold.frontends import read_all
+from arrayfold.fold.result import FoldResult
 
 SUFFIXES = (".c", ".py", ".toml")
 
@@ -56,19 +54,16 @@ def _is_kernel(path: Path) -> bool:
 
 def fold_directory(
     files: Sequence[str],
+    fold_file: Callable[[str], Sequence[FoldResult]],
     *,
-    params: Mapping[str, int],
-    method: str,
-    seconds: float,
-    arguments: Sequence[str] = (),
     done: Done = lambda _: None,
     cluster: str | None = None,
 ) -> list[FoldedFile]:
-    """What becomes of each file; sizes count where a file has a parameter of that name.
+    """What becomes of each file.
 
-    seconds  time for each region
+    fold_file  gives the folds of a file; it is sent to other processes
     """
-    work = [_Work(file, dict(params), method, seconds, tuple(arguments)) for file in files]
+    work = [_Work(file, fold_file) for file in files]
     by_name = {result.file: result for result in run_all(work, done, cluster)}
     return [by_name[file] for file in files]
 
@@ -76,29 +71,24 @@ def fold_directory(
 @dataclass(frozen=True)
 class _Work:
     file: str
-    params: dict[str, int]
-    method: str
-    seconds: float
-    arguments: tuple[str, ...]
+    fold_file: Callable[[str], Sequence[FoldResult]]
 
     def __call__(self) -> FoldedFile:
-        rows: list[dict[str, Any]] = []
         try:
-            for problem in read_all(self.file, arguments=self.arguments):
-                here = {name: value for name, value in self.params.items() if name in problem.parameters}
-                result = fold(problem, params=here, method=self.method, budget=Budget(self.seconds))
-                rows += [
-                    {
-                        "region": problem.name,
-                        "name": array.name,
-                        "mapping": str(array.mapping),
-                        "size": str(array.size),
-                        "original_size": str(array.original_size),
-                        "proved": True,
-                        "optimal": array.is_optimal,
-                    }
-                    for array in result
-                ]
+            results = self.fold_file(self.file)
         except ArrayfoldError as error:
-            return FoldedFile(self.file, tuple(rows), str(error))
-        return FoldedFile(self.file, tuple(rows))
+            return FoldedFile(self.file, (), str(error))
+        rows = tuple(
+            {
+                "region": result.problem.name,
+                "name": array.name,
+                "mapping": str(array.mapping),
+                "size": str(array.size),
+                "original_size": str(array.original_size),
+                "proved": True,
+                "optimal": array.is_optimal,
+            }
+            for result in results
+            for array in result
+        )
+        return FoldedFile(self.file, rows)

@@ -90,7 +90,7 @@ class Exploration:
         """The command that reproduces a point."""
         source = self.source.at(self.params)
         extra = ["--", *source.arguments] if source.arguments else []
-        return ["arrayfold", "fold", source.file, *source.options(), *point.order.options(), *extra]
+        return ["arrayfold", "fold", source.file, *source.options(), *point.order.reorder.options(), *extra]
 
 
 def explore(

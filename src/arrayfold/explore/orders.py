@@ -17,6 +17,7 @@ from arrayfold.methods.occupancy_vectors.schedules import ScheduleSpace, causali
 from arrayfold.methods.occupancy_vectors.single_assignment import Flow, SingleAssignment, ends_of
 from arrayfold.order.dependences import memory_dependences, union_of
 from arrayfold.order.loops import loop_dimensions
+from arrayfold.passes.reorder import Reorder
 from arrayfold.program.model import Program
 
 _MOST_SCHEDULES = 200
@@ -24,20 +25,10 @@ _MOST_SCHEDULES = 200
 
 @dataclass(frozen=True)
 class Order:
-    """One order, by the options of `arrayfold fold` that make it."""
+    """One order, and what it is called."""
 
     label: str
-    schedule: str | None = None
-    fuse: bool = False
-    tile: tuple[int, ...] = ()
-    parallel: bool = False
-
-    def options(self) -> list[str]:
-        """The options on the command line."""
-        found = ["--schedule", self.schedule] if self.schedule is not None else []
-        found += ["--fuse"] * self.fuse
-        found += ["--tile", "x".join(map(str, self.tile))] if self.tile else []
-        return found + ["--parallel"] * self.parallel
+    reorder: Reorder
 
 
 def candidate_orders(program: Program, largest: int, tile: int, budget: Budget | None = None) -> list[Order]:
@@ -48,16 +39,19 @@ def candidate_orders(program: Program, largest: int, tile: int, budget: Budget |
     """
     assert program.schedule is not None
     depth = len(loop_dimensions(program.schedule))
-    found = [Order("as written"), Order("parallel loops", parallel=True)]
-    found += [Order("fused", fuse=True), Order("fused, parallel loops", fuse=True, parallel=True)]
+    found = [Order("as written", Reorder()), Order("parallel loops", Reorder(parallel=True))]
+    found += [
+        Order("fused", Reorder(fuse=True)),
+        Order("fused, parallel loops", Reorder(fuse=True, parallel=True)),
+    ]
     if tile and depth:
         sizes = (tile,) * depth
-        found += [Order("tiled", tile=sizes), Order("fused, tiled", fuse=True, tile=sizes)]
-        found += [Order("fused, tiled, parallel", fuse=True, tile=sizes, parallel=True)]
+        found += [Order("tiled", Reorder(tile=sizes)), Order("fused, tiled", Reorder(fuse=True, tile=sizes))]
+        found += [Order("fused, tiled, parallel", Reorder(fuse=True, tile=sizes, parallel=True))]
     limit = budget or Budget(None)
     with suppress(BudgetExceeded), limit.limit("the search for affine schedules"):
         for text in itertools.islice(_affine_schedules(program, largest, limit), _MOST_SCHEDULES):
-            found.append(Order(text, schedule=text))
+            found.append(Order(text, Reorder(schedule=text)))
     return found
 
 

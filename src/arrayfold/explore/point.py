@@ -16,7 +16,6 @@ from arrayfold.exact.isl import fix_parameters, maps_of, sets_of
 from arrayfold.explore.orders import Order
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.methods import Request
-from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
 from arrayfold.select.choose import choose
 
@@ -44,7 +43,7 @@ class Point:
         """For JSON and for the store of results."""
         return {
             "order": self.order.label,
-            "options": self.order.options(),
+            "options": self.order.reorder.options(),
             "latency": self.latency,
             "parallelism": self.parallelism,
             "cells": self.cells,
@@ -69,14 +68,7 @@ def not_tried(order: Order, reason: str) -> Point:
 
 def _evaluate(program: Program, order: Order, params: Mapping[str, int], budget: Budget) -> Point:
     try:
-        ordered = reorder(
-            program,
-            schedule=order.schedule,
-            fuse=order.fuse,
-            tile=order.tile,
-            parallel=order.parallel,
-            budget=budget,
-        )
+        ordered = order.reorder.apply(program, budget)
         mappings = _folded(ordered, params, budget)
         latency, work = _steps(ordered, params)
     except BudgetExceeded as error:

@@ -47,7 +47,7 @@ class Store:
     def _path(self, order: Order) -> Path | None:
         if self.directory is None:
             return None
-        return self.directory / f"{_digest(self.head + json.dumps(order.options()))}.json"
+        return self.directory / f"{_digest(self.head + json.dumps(order.reorder.options()))}.json"
 
     def read(self, order: Order) -> Point | None:
         """The point of an order, if it is known; a file that was changed since counts as nothing."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Construction
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.conflicts.liveness import Construction, Liveness, analyse, given_conflicts
+from arrayfold.conflicts.liveness import Liveness, analyse, given_conflicts
 from arrayfold.exact.isl import sets_of, smallest_parameters
 from arrayfold.order.code_order import CodeOrder
 from arrayfold.order.dataflow import undefined_reads

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.choices import Favor, Share
 from arrayfold.base.defects import reported
 from arrayfold.base.errors import NothingProved
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import bound_beside, fold_one
 from arrayfold.fold.bands import fold_in_bands
 from arrayfold.fold.deadline import chosen_arrays, fold_in_time
-from arrayfold.fold.options import FoldOptions, Progress, Share, checked_params
+from arrayfold.fold.options import FoldOptions, Progress, checked_params
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.fold.shared import fold_into_one_memory
 from arrayfold.fold.tiles import fold_in_tiles
@@ -20,7 +21,6 @@ from arrayfold.frontends.kernel import Kernel, as_problem
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.program.model import Problem
-from arrayfold.select.policy import Favor
 
 
 @reported
@@ -114,19 +114,23 @@ def fold_all(
     options: FoldOptions,
     folding: Callable[[Problem, FoldOptions], FoldResult],
 ) -> list[FoldResult]:
-    """Fold each problem; sizes and arrays need to occur in one of them only.
+    """Fold each problem of a file; sizes and arrays count where they occur.
 
     folding  folds one problem, given the options with its sizes and arrays
     """
-    for name, value in options.params.items():
-        if not any(name in problem.parameters for problem in problems):
-            checked_params(problems[0], {name: value})
-    for name in options.arrays:
-        if not any(name == array.name for problem in problems for array in problem.arrays):
-            problems[0].array(name)
     results: list[FoldResult] = []
     for problem in problems:
         here = options.of_problem(problem)
         if here.arrays or not options.arrays:
             results.append(folding(problem, here))
     return results
+
+
+def check_names(problems: Sequence[Problem], options: FoldOptions) -> None:
+    """Raise for sizes and arrays that no problem of a file has."""
+    for name, value in options.params.items():
+        if not any(name in problem.parameters for problem in problems):
+            checked_params(problems[0], {name: value})
+    for name in options.arrays:
+        if not any(name == array.name for problem in problems for array in problem.arrays):
+            problems[0].array(name)

@@ -16,8 +16,9 @@ from arrayfold.bounds.moments import UNKNOWN, LowerBound, find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import bound_beside, checked_params
-from arrayfold.fold.deadline import Progress, everything_conflicts
+from arrayfold.fold.array import bound_beside
+from arrayfold.fold.deadline import everything_conflicts
+from arrayfold.fold.options import FoldOptions, Progress, checked_params
 from arrayfold.judge.verify import Counterexample, Proof, Undecided, Verdict, verify
 from arrayfold.judge.witness import Clobber, find_clobber
 from arrayfold.mapping.modular import (
@@ -105,13 +106,13 @@ class Checked:
 def check(
     problem: Problem,
     text: str,
-    *,
-    params: Mapping[str, int] | None = None,
+    options: FoldOptions | None = None,
     budget: Budget | float | None = None,
+    *,
     progress: Progress = lambda _: None,
 ) -> list[Checked]:
     """The verdict on every mapping in the text."""
-    values = checked_params(problem, params or {})
+    values = checked_params(problem, (options or FoldOptions()).params)
     limit = as_budget(budget)
     mappings = read_mappings(text, problem)
 

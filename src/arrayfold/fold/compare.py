@@ -14,8 +14,8 @@ from arrayfold.bounds.minimal import Gap, gap_of
 from arrayfold.bounds.moments import UNKNOWN, LowerBound, find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import checked_params
-from arrayfold.fold.deadline import Progress, chosen_arrays, keep_in_time, likely_arrays, share_of_one
+from arrayfold.fold.deadline import chosen_arrays, keep_in_time, likely_arrays, share_of_one
+from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray
 from arrayfold.judge.verify import verify
 from arrayfold.mapping.modular import ModularMapping
@@ -50,11 +50,9 @@ class ComparedArray:
 
 def compare(
     problem: Problem,
-    *,
-    params: Mapping[str, int] | None = None,
-    arrays: Sequence[str] = (),
+    options: FoldOptions | None = None,
     budget: Budget | float | None = None,
-    power_of_two: bool = False,
+    *,
     only_general: bool = False,
     analysis: Analysis | None = None,
     progress: Progress = lambda _: None,
@@ -64,14 +62,14 @@ def compare(
     only_general  leave out the methods that `auto` does not ask
     analysis      that of the problem, where it is known already
     """
-    values = checked_params(problem, params or {})
-    limit = as_budget(budget)
+    options = (options or FoldOptions()).for_problem(problem)
+    values, limit = options.params, as_budget(budget)
     chosen: list[str] = []
     found: dict[str, ComparedArray] = {}
 
     def work(send: Callable[[Any], None]) -> None:
         known = analysis or Analysis.of(problem, limit)
-        names = chosen_arrays(known, arrays)
+        names = chosen_arrays(known, options.arrays)
         send(list(names))
         for number, name in enumerate(names):
             part = limit.part(share_of_one(len(names) - number))
@@ -80,7 +78,7 @@ def compare(
                 if conflicts.context.is_empty():
                     send(_without_cells(conflicts, values))
                     continue
-                request = Request.of(conflicts, values, part, power_of_two=power_of_two)
+                request = Request.of(conflicts, values, part, power_of_two=options.power_of_two)
                 send(f"{name}: mappings")
                 send(_compared(conflicts, request, values, only_general=only_general))
 
@@ -100,7 +98,7 @@ def compare(
         ending = str(error)
     return [
         found.get(name) or _not_compared(problem, name, values, ending, only_general=only_general)
-        for name in chosen or likely_arrays(problem, arrays)
+        for name in chosen or likely_arrays(problem, options.arrays)
     ]
 
 

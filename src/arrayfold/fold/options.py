@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
+from arrayfold.base.choices import FAVORS, SHARES, Favor, Share
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.program.model import Problem
 from arrayfold.select.choose import checked_method
-from arrayfold.select.policy import Favor
 
 Progress: TypeAlias = Callable[[str], None]
-Share: TypeAlias = Literal["none", "arrays", "offsets", "cells", "auto"]
-FAVORS: tuple[Favor, ...] = get_args(Favor)
-SHARES: tuple[Share, ...] = get_args(Share)
 
 
 @dataclass(frozen=True)

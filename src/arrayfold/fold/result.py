@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
+from arrayfold.base.choices import Loops, Style
 from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
 from arrayfold.base.html import html_table
 from arrayfold.bounds.minimal import Gap, gap_of, is_above_somewhere, not_above
 from arrayfold.bounds.moments import LowerBound
-from arrayfold.codegen import FoldedRegion, StorageFold, Style, write_c
+from arrayfold.codegen import FoldedRegion, StorageFold, write_c
 from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.growth import growth_words
@@ -189,7 +190,7 @@ class FoldResult:
     def to_c(
         self,
         *,
-        loops: Literal["keep", "generate"] | None = None,
+        loops: Loops | None = None,
         style: Style = "fast",
         slack: int = STRIP,
     ) -> str:
@@ -204,7 +205,7 @@ class FoldResult:
 
     def region(
         self,
-        loops: Literal["keep", "generate"] | None = None,
+        loops: Loops | None = None,
         style: Style = "fast",
         slack: int = STRIP,
         *,

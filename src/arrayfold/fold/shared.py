@@ -10,6 +10,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Share
 from arrayfold.base.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
 from arrayfold.codegen.regenerate import check_new_loops
@@ -18,7 +19,7 @@ from arrayfold.exact.isl import fresh_name, large_parameters
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import fold_one
 from arrayfold.fold.deadline import all_in_time, chosen_arrays
-from arrayfold.fold.options import FoldOptions, Progress, Share
+from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping

@@ -9,10 +9,11 @@ Rajopadhye 2013).
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.choices import AnyOrder
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
@@ -24,26 +25,36 @@ from arrayfold.passes.reorder import refuse_aliases
 from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Problem, Program
 
-AnyOrder: TypeAlias = Literal["dependences", "tilings"]
-ANY_ORDERS: tuple[AnyOrder, ...] = get_args(AnyOrder)
+
+@dataclass(frozen=True)
+class AllOrders:
+    """The order that all legal schedules of a program, or all its legal tilings, have in common."""
+
+    name: ClassVar[str] = "all-orders"
+    which: AnyOrder = "dependences"
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program with that order."""
+        if not isinstance(program, Program):
+            raise InputError("other orders need a program, but the file gives conflicts")
+        if program.schedule is None:
+            raise InputError(
+                "other orders need a schedule to start from, but the program gives happens_before"
+            )
+        refuse_aliases(program)
+        guarded, limit = with_guard_reads(program), as_budget(budget)
+
+        def find(_: object) -> Program:
+            with limit.limit("the order"):
+                return for_all_schedules(guarded) if self.which == "dependences" else for_all_tilings(guarded)
+
+        return answer_in_time(find, limit, "the order", known=guarded)
 
 
 @reported
 def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | float | None = None) -> Program:
     """The program with the order that all its legal schedules, or all legal tilings, have in common."""
-    if not isinstance(problem, Program):
-        raise InputError("other orders need a program, but the file gives conflicts")
-    if problem.schedule is None:
-        raise InputError("other orders need a schedule to start from, but the program gives happens_before")
-    refuse_aliases(problem)
-    program = with_guard_reads(problem)
-    limit = as_budget(budget)
-
-    def find(_: object) -> Program:
-        with limit.limit("the order"):
-            return for_all_schedules(program) if which == "dependences" else for_all_tilings(program)
-
-    return answer_in_time(find, limit, "the order", known=program)
+    return AllOrders(which).apply(problem, as_budget(budget))
 
 
 def for_all_schedules(program: Program) -> Program:

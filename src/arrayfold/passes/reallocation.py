@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.deadline import answer_in_time
@@ -12,7 +14,36 @@ from arrayfold.conflicts.liveness import analyse
 from arrayfold.frontends.kernel import Kernel
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.passes.expansion import expand
-from arrayfold.program.model import Program
+from arrayfold.program.model import Problem, Program
+
+
+@dataclass(frozen=True)
+class Reallocate:
+    """Values in arrays of the statements that write them.
+
+    Only dependences of values are left between these statements, so that more orders are legal. An array of
+    which a value may not be found that way stays as it is.
+
+    arrays      only these, and an error where one cannot be expanded
+    everything  not only temporaries: also values of other arrays that are overwritten before the program
+                ends, and variables that only the program uses
+    """
+
+    name: ClassVar[str] = "reallocate"
+    arrays: tuple[str, ...] = ()
+    everything: bool = False
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program with these arrays."""
+        if not isinstance(program, Program):
+            raise InputError("reallocation needs a program, but the file gives conflicts")
+        given, limit = program, as_budget(budget)
+
+        def find(_: object) -> Program:
+            with limit.limit("places for values"):
+                return _reallocated(given, self.arrays, everything=self.everything)
+
+        return answer_in_time(find, limit, "the search for places for values", known=given)
 
 
 @reported
@@ -25,22 +56,11 @@ def reallocate(
 ) -> Program:
     """The program with values in arrays of the statements that write them.
 
-    Only dependences of values are left between these statements, so that more orders are legal. An array of
-    which a value may not be found that way stays as it is.
-
-    arrays      only these, and an error where one cannot be expanded
-    everything  not only temporaries: also values of other arrays that are overwritten before the program
-                ends, and variables that only the program uses
-    budget      the time in seconds that the work may take, a minute if nothing is said
+    The parameters are those of `Reallocate`; budget is the time in seconds that the work may take, a minute
+    if nothing is said.
     """
     given = program.program if isinstance(program, Kernel) else program
-    limit = as_budget(budget)
-
-    def find(_: object) -> Program:
-        with limit.limit("places for values"):
-            return _reallocated(given, arrays, everything=everything)
-
-    return answer_in_time(find, limit, "the search for places for values", known=given)
+    return Reallocate(tuple(arrays), everything).apply(given, as_budget(budget))
 
 
 def _reallocated(program: Program, arrays: Sequence[str], *, everything: bool) -> Program:

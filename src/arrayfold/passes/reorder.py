@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import islpy as isl
 
@@ -26,6 +27,61 @@ from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Problem, Program
 
 
+@dataclass(frozen=True)
+class Reorder:
+    """Another order, which keeps every memory dependence.
+
+    schedule  an order in isl notation, such as "{ S[y, x] -> [y, x, 0]; T[y, x] -> [y + 2, x, 1] }"
+    fuse      an order that brings producers and consumers together
+    tile      sizes of tiles for the outermost loops; a loop with size 1 is not cut
+    parallel  the outermost loop of each nest that carries no dependence becomes doall
+    """
+
+    name: ClassVar[str] = "reorder"
+    schedule: str | None = None
+    fuse: bool = False
+    tile: tuple[int, ...] = ()
+    parallel: bool = False
+
+    def __post_init__(self) -> None:
+        if self.schedule is not None and self.fuse:
+            hint = "Leave --schedule or --fuse out."
+            raise InputError("an order is either given or fused, not both", hint=hint)
+        for size in self.tile:
+            if size < 1:
+                raise InputError(f"the size of a tile must be positive, not {size}")
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether nothing changes."""
+        return self.schedule is None and not (self.fuse or self.tile or self.parallel)
+
+    def options(self) -> list[str]:
+        """The options on the command line."""
+        found = ["--schedule", self.schedule] if self.schedule is not None else []
+        found += ["--fuse"] * self.fuse
+        found += ["--tile", "x".join(map(str, self.tile))] if self.tile else []
+        return found + ["--parallel"] * self.parallel
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program in that order, or an error that shows a dependence it would break.
+
+        Without `schedule` and `fuse` the order is as written, where loops that were parallel run one
+        iteration after the other.
+        """
+        program = _checked(program)
+        if self.is_as_written:
+            return program
+        program = replace(program, happens_before=None, tiles=())
+        if program.domain().intersect_params(program.context).is_empty():
+            return program
+        refuse_aliases(program)
+        program = with_guard_reads(program)
+        limit = as_budget(budget)
+        find = partial(_reordered, program, limit, self)
+        return answer_in_time(lambda _: find(), limit, "the order", known=program)
+
+
 @reported
 def reorder(
     problem: Problem | Kernel,
@@ -38,43 +94,19 @@ def reorder(
 ) -> Program:
     """The program in another order, which keeps every memory dependence, or an error that shows one broken.
 
-    schedule  an order in isl notation, such as "{ S[y, x] -> [y, x, 0]; T[y, x] -> [y + 2, x, 1] }"
-    fuse      an order that brings producers and consumers together
-    tile      sizes of tiles for the outermost loops; a loop with size 1 is not cut
-    parallel  the outermost loop of each nest that carries no dependence becomes doall
-
-    Without `schedule` and `fuse` the order is as written, where loops that were parallel run one iteration
-    after the other. Without any wish the program is returned as it is.
+    The parameters are those of `Reorder`. Without any of them the program is returned as it is.
     """
-    program = _checked(as_problem(problem))
-    _check_wishes(schedule, fuse, tile)
-    if schedule is None and not (fuse or tile or parallel):
-        return program
-    program = replace(program, happens_before=None, tiles=())
-    if program.domain().intersect_params(program.context).is_empty():
-        return program
-    refuse_aliases(program)
-    program = with_guard_reads(program)
-    limit = as_budget(budget)
-    find = partial(_reordered, program, limit, schedule, fuse, tile, parallel)
-    return answer_in_time(lambda _: find(), limit, "the order", known=program)
+    return Reorder(schedule, fuse, tuple(tile), parallel).apply(as_problem(problem), as_budget(budget))
 
 
-def _reordered(
-    program: Program,
-    budget: Budget,
-    schedule: str | None,
-    fuse: bool,
-    tile: Sequence[int],
-    parallel: bool,
-) -> Program:
+def _reordered(program: Program, budget: Budget, order: Reorder) -> Program:
     with budget.limit("the order"):
-        ordered = _with_own_variables(program, lambda one: _placed(one, schedule, fuse, tile))
-        if not parallel:
+        ordered = _with_own_variables(program, lambda one: _placed(one, order))
+        if not order.parallel:
             return ordered
         # In this order more variables may do with one for each thread than in the one that was tried first.
         ordered = _sharing(ordered, overlapping(replace(ordered, private=program.private)), program.private)
-        return _with_own_variables(ordered, lambda one: _parallel(one, fuse))
+        return _with_own_variables(ordered, lambda one: _parallel(one, order.fuse))
 
 
 def _with_own_variables(program: Program, order: Callable[[Program], Program]) -> Program:
@@ -117,13 +149,13 @@ def _sharing(program: Program, shared: Iterable[str], private: Mapping[str, int]
     return replace(program, private={name: loops for name, loops in private.items() if name in left})
 
 
-def _placed(program: Program, schedule: str | None, fuse: bool, tile: Sequence[int]) -> Program:
+def _placed(program: Program, order: Reorder) -> Program:
     """The program in the order as written, given or fused, and tiled, all loops sequential."""
     dependences = memory_dependences(program)
-    ordered = _ordered(program, dependences, schedule, fuse)
-    if tile:
-        ordered = _tiled(ordered, tile)
-        hint = "A loop with size 1 is not cut." + ("" if fuse else " --fuse looks for loops to tile.")
+    ordered = _ordered(program, dependences, order.schedule, order.fuse)
+    if order.tile:
+        ordered = _tiled(ordered, order.tile)
+        hint = "A loop with size 1 is not cut." + ("" if order.fuse else " --fuse looks for loops to tile.")
         _check_order(ordered, dependences, hint)
     return ordered
 
@@ -155,16 +187,6 @@ def refuse_aliases(program: Program) -> None:
             source.text.place(source.region.function.span.start),
             "Declare one of them with restrict, or say --no-alias (in the file: #pragma arrayfold no_alias).",
         )
-
-
-def _check_wishes(schedule: str | None, fuse: bool, tile: Sequence[int]) -> None:
-    if schedule is not None and fuse:
-        raise InputError(
-            "an order is either given or fused, not both", hint="Leave --schedule or --fuse out."
-        )
-    for size in tile:
-        if size < 1:
-            raise InputError(f"the size of a tile must be positive, not {size}")
 
 
 def _ordered(program: Program, dependences: Sequence[Dependence], text: str | None, fuse: bool) -> Program:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.choices import FigureKind
 from arrayfold.base.errors import BudgetExceeded, InputError
 from arrayfold.base.output_file import write_output
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import points
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import checked_params, fold
+from arrayfold.fold.arrays import fold_as
 from arrayfold.fold.compare import ComparedArray, compare
 from arrayfold.fold.deadline import chosen_arrays
+from arrayfold.fold.options import FoldOptions
 from arrayfold.fold.result import FoldedArray
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Problem
 from arrayfold.report.snapshots import Cell, cells_at, differences_at, lifetimes_at, picture_sizes, shares
 
-What: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
-KINDS: tuple[What, ...] = get_args(What)
 FORMATS = (".svg", ".png", ".pdf")
 
 _BLUE, _ORANGE, _GREY = "#4c78a8", "#f58518", "#b0b0b0"
@@ -62,27 +63,27 @@ def save(figure: Any, path: Path) -> None:
 
 def plot_fold(
     problem: Problem,
-    what: What,
-    name: str | None = None,
-    params: Mapping[str, int] | None = None,
-    method: str = "auto",
+    what: FigureKind,
+    options: FoldOptions | None = None,
     budget: Budget | float | None = None,
 ) -> Any:
     """A figure of one array of a problem, at the sizes given or at small ones.
 
-    name  the array; without it, the first one that may be folded
+    It is the first array that is named, or that may be folded.
     """
-    sizes = picture_sizes(problem.context, checked_params(problem, params or {}))
+    options = (options or FoldOptions()).for_problem(problem)
+    sizes = picture_sizes(problem.context, options.params)
     limit = as_budget(budget)
     analysis = Analysis.in_time(problem, limit)
-    arrays = chosen_arrays(analysis, [] if name is None else [name])
+    arrays = chosen_arrays(analysis, options.arrays)
     if not arrays:
         raise InputError("there is no array to draw; name one with --array")
     if what == "methods":
-        (compared,) = compare(problem, params=sizes, arrays=arrays[:1], budget=limit, only_general=True)
+        asked = FoldOptions(sizes, arrays[:1])
+        (compared,) = compare(problem, asked, limit, only_general=True)
         return draw_methods(compared, sizes)
     # The mapping is one for all sizes, whatever the size of the picture.
-    result = fold(problem, params=params or {}, arrays=arrays[:1], method=method, budget=limit)
+    result = fold_as(problem, replace(options, arrays=arrays[:1]), limit, lambda _: None)
     if not result.arrays:
         raise BudgetExceeded(f"{arrays[0]}: {result.kept[arrays[0]]}")
     folded = result[arrays[0]]

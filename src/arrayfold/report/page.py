@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.choices import Style
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.base.input_file import read_input
 from arrayfold.c.source import Copy
-from arrayfold.codegen import Style
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.arrays import fold
+from arrayfold.fold.arrays import fold_as
 from arrayfold.fold.check import Checked, check
 from arrayfold.fold.compare import ComparedArray, compare
-from arrayfold.fold.deadline import Progress
+from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample
 from arrayfold.program.model import Problem, Program
@@ -111,11 +111,9 @@ class Page:
 def make_page(
     file: str,
     problem: Problem,
+    options: FoldOptions | None = None,
     *,
     mapping: str | None = None,
-    params: Mapping[str, int] | None = None,
-    arrays: Sequence[str] = (),
-    method: str = "auto",
     budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> Page:
@@ -124,26 +122,21 @@ def make_page(
     file     where the problem comes from; its text is shown
     mapping  MAP as `check` takes it; then only the arrays it speaks of are shown
     """
-    limit = as_budget(budget)
+    limit, options = as_budget(budget), options or FoldOptions()
     part = limit.part(_SHARE_FOR_FOLD)
     checked: list[Checked] = []
     if mapping is not None:
-        checked = check(problem, mapping, params=params, budget=part, progress=progress)
-        arrays = arrays or list(dict.fromkeys(item.conflicts.name for item in checked))
+        checked = check(problem, mapping, options, part, progress=progress)
+        named = tuple(dict.fromkeys(item.conflicts.name for item in checked))
+        options = replace(options, arrays=options.arrays or named)
     analysis = Analysis.in_time(problem, part)
-    result = fold(problem, params=params, arrays=arrays, method=method, budget=part, progress=progress)
+    result = fold_as(problem, options, part, progress)
     compared: dict[str, ComparedArray] = {}
     rest = limit.part(_SHARE_FOR_METHODS)
     for array in result.arrays:
         try:
-            (found,) = compare(
-                problem,
-                params=params,
-                arrays=[array.name],
-                budget=rest,
-                analysis=analysis,
-                progress=progress,
-            )
+            asked = replace(options, arrays=(array.name,))
+            (found,) = compare(problem, asked, rest, analysis=analysis, progress=progress)
         except ArrayfoldError:
             break
         compared[array.name] = found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
+from arrayfold.base.choices import Favor
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.lattice import Vector
@@ -17,7 +17,6 @@ from arrayfold.select.contiguous import keep_inner_dimensions
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered, slope_of
 
-Favor: TypeAlias = Literal["size", "speed"]
 _ALIKE = Fraction(101, 100)
 
 

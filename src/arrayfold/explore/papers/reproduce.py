@@ -16,7 +16,7 @@ from arrayfold.bounds.moments import LowerBound
 from arrayfold.explore.papers.published import PublishedRow, PublishedTable
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.compare import ComparedArray, compare
-from arrayfold.fold.deadline import Progress
+from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.frontends import read
 from arrayfold.judge.verify import Counterexample, Proof, Verdict, verify
 from arrayfold.mapping.parse import read_mappings
@@ -141,7 +141,7 @@ def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget, _: Pr
         (mapping,) = read_mappings(text, problem)
         with budget.limit(f"the verification of {text}"):
             verdicts[text] = verify(conflicts, mapping)
-    (compared,) = compare(problem, arrays=[array], budget=budget, only_general=True)
+    (compared,) = compare(problem, FoldOptions(arrays=(array,)), budget, only_general=True)
     return _Folded(verdicts, compared, _cases(compared, budget))
 
 
