@@ -389,7 +389,7 @@ def test_in_the_library_a_defect_is_an_error_of_ours(monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(import_module("arrayfold.fold.arrays"), "checked_params", fail)
+    monkeypatch.setattr(import_module("arrayfold.fold.options"), "checked_params", fail)
     with pytest.raises(InternalError, match="AssertionError") as caught:
         af.fold(af.read(BLUR))
     assert isinstance(caught.value.__cause__, AssertionError)

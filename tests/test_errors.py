@@ -88,7 +88,7 @@ BLUR = "examples/blur-interleaved.toml"
         (["fold", BLUR, "--live-out", "blurx[0]"], "array blurx has 2 dimensions"),
         (["fold", BLUR, "--temporary", "blurr"], "there is no array 'blurr'"),
         (["fold", BLUR, "-o", "out.c"], "no C code to rewrite"),
-        (["conflicts", BLUR, "--construction", "guess"], "there is no construction"),
+        (["conflicts", BLUR, "--construction", "guess"], "'guess' is not one of 'live-write'"),
         (["check", BLUR, "--mapping", "blurr[y, x] -> [y]"], "there is no array 'blurr'"),
         (["check", BLUR, "--mapping", "blurx[y, x] -> [y mod]"], "expected a number"),
         (["check", BLUR, "--mapping", "blurx[y, x] -> [y mod (N - 3), x]"], "not positive at N = 3"),

@@ -79,7 +79,7 @@ def test_sizes_of_a_picture_are_small_and_legal() -> None:
     ("options", "message"),
     [
         (["-o", "figure.txt"], "a figure ends in"),
-        (["-o", "figure.svg", "--what", "poetry"], "expected one of conflicts"),
+        (["-o", "figure.svg", "--what", "poetry"], "'poetry' is not one of 'conflicts'"),
         (["-o", "figure.svg", "--param", "B=500"], "pictures show up to"),
         (["-o", "figure.svg", "--array", "B"], "there is no array"),
     ],

@@ -15,6 +15,7 @@ from arrayfold import Program, fold, read
 from arrayfold.base.budget import Budget
 from arrayfold.conflicts.execution import execution_at
 from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.options import FoldOptions
 from arrayfold.report.code_view import marked_code
 from arrayfold.report.page import make_page
 from arrayfold.report.page_data import scenes
@@ -103,7 +104,7 @@ def page(file: Path | str, **options: Any) -> str:
 
 
 def test_a_page_tells_everything() -> None:
-    text = unescape(page(EXAMPLES / "blur-interleaved.c", params={"N": 1024}))
+    text = unescape(page(EXAMPLES / "blur-interleaved.c", options=FoldOptions({"N": 1024})))
     for words in (
         "2*N + 1 cells instead of N^2",
         "2,049 instead of 1,048,576 cells, 512 times fewer",

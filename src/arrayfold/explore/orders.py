@@ -40,10 +40,8 @@ def candidate_orders(program: Program, largest: int, tile: int, budget: Budget |
     assert program.schedule is not None
     depth = len(loop_dimensions(program.schedule))
     found = [Order("as written", Reorder()), Order("parallel loops", Reorder(parallel=True))]
-    found += [
-        Order("fused", Reorder(fuse=True)),
-        Order("fused, parallel loops", Reorder(fuse=True, parallel=True)),
-    ]
+    found += [Order("fused", Reorder(fuse=True))]
+    found += [Order("fused, parallel loops", Reorder(fuse=True, parallel=True))]
     if tile and depth:
         sizes = (tile,) * depth
         found += [Order("tiled", Reorder(tile=sizes)), Order("fused, tiled", Reorder(fuse=True, tile=sizes))]

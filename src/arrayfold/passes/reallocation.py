@@ -14,7 +14,7 @@ from arrayfold.conflicts.liveness import analyse
 from arrayfold.frontends.kernel import Kernel
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.passes.expansion import expand
-from arrayfold.program.model import Problem, Program
+from arrayfold.program.model import ConflictProblem, Problem, Program
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Reallocate:
 
     def apply(self, program: Problem, budget: Budget | None = None) -> Program:
         """The program with these arrays."""
-        if not isinstance(program, Program):
+        if isinstance(program, ConflictProblem):
             raise InputError("reallocation needs a program, but the file gives conflicts")
         given, limit = program, as_budget(budget)
 
