@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import islpy as isl
@@ -35,6 +35,17 @@ def is_at_least(formula: Formula, least: int, where: isl.Set) -> bool:
     False
     """
     return _is_never_negative(formula - least, where.params(), _MOST_CASES)
+
+
+def is_positive(formula: Formula, where: isl.Set) -> bool:
+    """Whether a formula, which may be a fraction, is shown to be above zero at all parameter values { : }.
+
+    >>> half = Formula.name("N") * Fraction(1, 2)
+    >>> where = isl.Set("[N] -> { : N >= 1 }")
+    >>> is_positive(half, where), is_at_least(half, 1, where)
+    (True, False)
+    """
+    return is_at_least(formula * formula.denominator, 1, where)
 
 
 def is_at_most(first: Formula, second: Formula, where: isl.Set) -> bool:
@@ -226,6 +237,20 @@ def _is_never_negative_on(formula: Formula, where: isl.Set) -> bool:
     )
 
 
-def _has_no_negative_term(formula: Formula, origin: dict[str, int]) -> bool:
-    shifted = formula.replace_names({name: Formula.name(name) + value for name, value in origin.items()})
-    return all(coefficient >= 0 for _, coefficient in shifted.terms)
+def _has_no_negative_term(formula: Formula, origin: Mapping[str, int]) -> bool:
+    return all(coefficient >= 0 for _, coefficient in _shifted(formula, origin, 1).terms)
+
+
+def absolute_bound(formula: Formula, least: Mapping[str, int]) -> Formula:
+    """A polynomial that is nowhere below the absolute value of another one, from the least parameters on.
+
+    >>> absolute_bound(Formula.name("N") * 2 - 9, {"N": 4}), absolute_bound(-Formula.name("N"), {"N": 0})
+    (2*N - 7, N)
+    """
+    terms = tuple((monomial, abs(number)) for monomial, number in _shifted(formula, least, 1).terms)
+    return _shifted(Formula(terms), least, -1)
+
+
+def _shifted(formula: Formula, origin: Mapping[str, int], sign: int) -> Formula:
+    """The formula with `p + origin` in place of each parameter p, or with `p - origin`."""
+    return formula.replace_names({name: Formula.name(name) + value * sign for name, value in origin.items()})

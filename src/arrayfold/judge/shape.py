@@ -64,11 +64,6 @@ def check_table(conflicts: Conflicts, mapping: TableMapping) -> None:
         seen.add(cell)
 
 
-def is_shown_positive(modulus: Formula, context: isl.Set) -> bool:
-    """Whether the modulus is positive for all of the context."""
-    return is_at_least(modulus, 1, context)
-
-
 def _check_defined(formula: Formula, context: isl.Set) -> None:
     """Raise unless every remainder inside of a formula is one of a positive modulus."""
     for atom in formula.inner_atoms():
