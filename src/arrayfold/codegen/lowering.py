@@ -22,8 +22,9 @@ from arrayfold.codegen.address import Row, lay_out, wraps
 from arrayfold.codegen.independence import STRIPS, Independence
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import coalesced, coordinate, large_parameters, maps_by_domain
+from arrayfold.exact.isl import coalesced, coordinate, maps_by_domain
 from arrayfold.exact.lattice import Vector
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.order.code_order import CodeOrder, next_iteration

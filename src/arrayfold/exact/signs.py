@@ -17,7 +17,8 @@ import islpy as isl
 
 from arrayfold.exact.formula import Atom, Extreme, Floor, Formula, Remainder
 from arrayfold.exact.formula_isl import box_lengths, to_pw_aff
-from arrayfold.exact.isl import few_parameter_points, integer, parameter_minima, parameter_names
+from arrayfold.exact.isl import integer, parameter_names
+from arrayfold.exact.parameter_values import few_parameter_points, parameter_minima
 
 _MOST_CASES = 256
 _MOST_RESIDUES = 4096

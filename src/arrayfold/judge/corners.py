@@ -17,7 +17,8 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
-from arrayfold.exact.isl import is_bounded, large_parameters
+from arrayfold.exact.isl import is_bounded
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.exact.signs import is_positive
 from arrayfold.mapping.modular import ModularMapping
 

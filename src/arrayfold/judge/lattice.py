@@ -25,10 +25,12 @@ import islpy as isl
 from flint import fmpz
 
 from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.determinant import cofactor, determinant
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import fresh_names, image, linear_form, parameter_minima
+from arrayfold.exact.isl import fresh_names, image, linear_form
 from arrayfold.exact.lattice import Vector, common_divisors_divide, is_onto, rank_modulo, reduced_kernel
+from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.exact.signs import absolute_bound, is_positive
 from arrayfold.mapping.modular import ModularMapping
 
@@ -157,8 +159,8 @@ def _generates_kernel(mapping: ModularMapping, basis: Matrix) -> bool:
         for vector in basis:
             if not _is_multiple(_dot(row, vector), modulus):
                 return False
-    determinant = _determinant(basis)
-    return mapping.size in (determinant, -determinant)
+    index = determinant(basis)
+    return mapping.size in (index, -index)
 
 
 def _dot(left: Sequence[Formula], right: Sequence[Formula]) -> Formula:
@@ -170,16 +172,6 @@ def _is_multiple(value: Formula, modulus: Formula) -> bool:
     if modulus.is_constant:
         return (value * (1 / modulus.as_number())).is_whole
     return value.rest(modulus) == Formula.constant(0)
-
-
-def _determinant(matrix: Matrix) -> Formula:
-    if not matrix:
-        return Formula.constant(1)
-    total = Formula.constant(0)
-    for column, entry in enumerate(matrix[0]):
-        minor = [[*row[:column], *row[column + 1 :]] for row in matrix[1:]]
-        total += entry * _determinant(minor) * (-1) ** column
-    return total
 
 
 # ---------------------------------------------------------------- finitely many multiples
@@ -198,9 +190,9 @@ def _bound_multiples(
     reaches = [_reach(differences, k, conflicts.context) for k in range(len(basis))]
     if not all(reach.is_polynomial for reach in reaches):
         return None
-    determinant = _determinant(basis)
-    if determinant.evaluate(low) < 0:
-        determinant = -determinant
+    index = determinant(basis)
+    if index.evaluate(low) < 0:
+        index = -index
     found: list[int | None] = []
     for j, vector in enumerate(basis):
         if all(entry.is_constant for entry in vector):
@@ -208,8 +200,8 @@ def _bound_multiples(
             continue
         total = Formula.constant(0)
         for i, reach in enumerate(reaches):
-            total += absolute_bound(_cofactor(basis, j, i), low) * absolute_bound(reach, low)
-        rests = (determinant * (k + 1) - total for k in range(_MOST_MULTIPLES))
+            total += absolute_bound(cofactor(basis, j, i), low) * absolute_bound(reach, low)
+        rests = (index * (k + 1) - total for k in range(_MOST_MULTIPLES))
         bound = next((k for k, rest in enumerate(rests) if is_positive(rest, conflicts.context)), None)
         if bound is None:
             return None
@@ -220,11 +212,6 @@ def _bound_multiples(
 def _reach(differences: isl.Set, axis: int, context: isl.Set) -> Formula:
     unit = [int(axis == k) for k in range(differences.dim(isl.dim_type.set))]
     return exceeding(image(differences, linear_form(differences.get_space(), unit)), context) - 1
-
-
-def _cofactor(matrix: Matrix, row: int, column: int) -> Formula:
-    minor = [[*line[:column], *line[column + 1 :]] for k, line in enumerate(matrix) if k != row]
-    return _determinant(minor) * (-1) ** (row + column)
 
 
 def _collisions(conflicts: Conflicts, basis: Matrix, multiples: Sequence[int | None]) -> isl.Set:

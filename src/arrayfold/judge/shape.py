@@ -10,7 +10,8 @@ import islpy as isl
 from arrayfold.base.errors import InputError
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula, Remainder
-from arrayfold.exact.isl import fix_parameters, parameter_names, smallest_parameters
+from arrayfold.exact.isl import fix_parameters, parameter_names
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.exact.signs import below, is_at_least, is_whole_on
 from arrayfold.mapping.modular import ModularMapping, TableMapping
 

@@ -29,10 +29,10 @@ from arrayfold.exact.isl import (
     integer,
     linear_form,
     points,
-    smallest_parameters,
     smallest_point,
     visit_points,
 )
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.exact.signs import is_at_least
 from arrayfold.judge.shape import check_table, check_well_formed
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping

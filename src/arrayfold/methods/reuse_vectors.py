@@ -16,7 +16,7 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.exact.isl import coordinate, integer, joined, linear_form, nonzero, points, smallest_point
-from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.exact.lattice import Vector, combine, first_positive, kernel_frame
 from arrayfold.exact.relations import relation
 
 # Largest entry of the vectors that are listed one by one, by the rank of the array.
@@ -159,7 +159,7 @@ def reuse_vectors(
     for vector in itertools.islice(candidates, _MOST_TRIES):
         image = times(rows, vector)
         modulus = math.gcd(*image)
-        direction = _first_positive(tuple(entry // max(1, modulus) for entry in image))
+        direction = first_positive(tuple(entry // max(1, modulus) for entry in image))
         if modulus and direction not in seen and line(beside, image).is_empty():
             found.append(reuse_along(image, rows))
             seen.add(direction)
@@ -173,8 +173,8 @@ def reuse_along(beside: Vector, rows: Sequence[Vector]) -> Reuse:
     modulus = math.gcd(*beside)
     primitive = tuple(entry // modulus for entry in beside)
     kernel, _ = kernel_frame(primitive)
-    rest = tuple(_first_positive(combine(coefficients, rows)) for coefficients in kernel)
-    return Reuse(beside, _first_positive(combine(_unit_row(primitive), rows)), modulus, rest)
+    rest = tuple(first_positive(combine(coefficients, rows)) for coefficients in kernel)
+    return Reuse(beside, first_positive(combine(_unit_row(primitive), rows)), modulus, rest)
 
 
 def small_vectors(rank: int) -> list[Vector]:
@@ -251,11 +251,6 @@ def directions(rank: int, largest: int) -> list[Vector]:
 def times(rows: Sequence[Vector], vector: Vector) -> Vector:
     """The rows applied to a vector."""
     return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for row in rows)
-
-
-def _first_positive(vector: Vector) -> Vector:
-    sign = -1 if next(filter(None, vector), 1) < 0 else 1
-    return tuple(sign * entry for entry in vector)
 
 
 def _unit_row(primitive: Vector) -> Vector:

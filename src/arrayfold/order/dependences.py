@@ -16,9 +16,9 @@ from arrayfold.exact.isl import (
     integer,
     maps_of,
     sets_of,
-    smallest_parameters,
     smallest_point,
 )
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.order.events import Order, order_of, sweep
 from arrayfold.program.model import Program
