@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrayfold.base.errors import ArrayfoldError, InputError
+from arrayfold.exact.factors import linear_factors
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.formula_parse import read_formula
-from arrayfold.exact.signs import is_at_least, is_at_most, is_whole_on
+from arrayfold.exact.signs import absolute_bound, is_at_least, is_at_most, is_positive, is_whole_on
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.check import check
 from arrayfold.frontends.toml.problem import read_problem
@@ -100,6 +101,32 @@ def test_what_is_called_large_is_large(pair: Pair, least: int) -> None:
         assert all(value(n, m) >= least for n, m in SIZES)
     if is_at_most(formula, Formula.name("M"), CONTEXT):
         assert all(value(n, m) <= m for n, m in SIZES)
+    if is_positive(formula, CONTEXT):
+        assert all(value(n, m) > 0 for n, m in SIZES)
+
+
+@given(PAIRS)
+def test_the_bound_of_an_absolute_value_is_one(pair: Pair) -> None:
+    formula, value = pair
+    if formula.is_polynomial:
+        bound = absolute_bound(formula, {"N": -2, "M": 1})
+        assert all(abs(value(n, m)) <= bound.evaluate({"N": n, "M": m}) for n, m in SIZES)
+
+
+@given(PAIRS)
+def test_factors_multiply_to_the_formula(pair: Pair) -> None:
+    formula, _ = pair
+    assert Formula.product(linear_factors(formula)) == formula
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(-9, 9)), min_size=1, max_size=4), NUMBERS)
+def test_every_linear_factor_is_found(factors: list[tuple[int, int]], number: Fraction) -> None:
+    n, m = Formula.name("N"), Formula.name("M")
+    whole = Formula.product(n * a + b for a, b in factors) * (n - m) * (number or 1)
+    *found, rest = linear_factors(whole)
+    assert len(found) == len(factors)
+    assert all(one.names() == {"N"} and one.is_affine for one in found)
+    assert Formula.product([*found, rest]) == whole
 
 
 @given(PAIRS)

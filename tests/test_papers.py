@@ -19,7 +19,7 @@ from arrayfold.base.errors import InputError
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula_parse import read_formula
-from arrayfold.exact.isl import large_parameters
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.explore import papers
 from arrayfold.explore.papers import (
     PUBLISHED_TABLES,

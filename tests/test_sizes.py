@@ -19,7 +19,7 @@ from arrayfold.base.errors import MethodNotApplicable, NothingProved
 from arrayfold.bounds import moments
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
 from arrayfold.exact.formula_parse import read_formula
-from arrayfold.exact.isl import few_parameter_points
+from arrayfold.exact.parameter_values import few_parameter_points
 from arrayfold.exact.parameter_words import in_words
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold, fold_shared

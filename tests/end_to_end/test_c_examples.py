@@ -16,7 +16,7 @@ from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import CSource
 from arrayfold.codegen import write_c
-from arrayfold.exact.isl import smallest_parameters
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
 from arrayfold.program.model import Program

@@ -59,11 +59,6 @@ class Budget:
         """Operations that are left; infinite without a limit."""
         return float("inf") if self._end is None else min(self._end, _METER.end) - _METER.now()
 
-    @property
-    def is_used_up(self) -> bool:
-        """Whether nothing is left, of work or of time."""
-        return self._is_late() or _METER.is_past(self._end)
-
     def part(self, share: float, most: float = float("inf")) -> Budget:
         """A budget for a share of what is left, and for no more than so many operations."""
         part = Budget(None)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any, TypeAlias, cast
 
 import islpy as isl
@@ -107,8 +108,11 @@ class _Piece:
     def is_never_above(self, attained: Counts) -> bool:
         """Whether isl's bound shows that there are no larger numbers than those that are attained."""
         bound, _ = isl.PwQPolynomial.alloc(self.domain, self.polynomial).bound(isl.fold.max)
+        nowhere = isl.Set.empty(self.where.get_space())
         return all(
-            where.is_subset(_union(where, (here for here, found in attained if formula in found)))
+            where.is_subset(
+                reduce(isl.Set.union, (here for here, found in attained if formula in found), nowhere)
+            )
             for where, formulas in _fold_pieces(bound)
             for formula in formulas
         )
@@ -152,13 +156,6 @@ class _Piece:
                     where.params(),
                     tuple(from_aff(moment.get_at(k)) for k in range(moment.dim(isl.dim_type.out))),
                 )
-
-
-def _union(where: isl.Set, parts: Iterator[isl.Set]) -> isl.Set:
-    total = isl.Set.empty(where.get_space())
-    for part in parts:
-        total = total.union(part)
-    return total
 
 
 def _card(relation: isl.Map) -> isl.PwQPolynomial:

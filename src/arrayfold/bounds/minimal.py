@@ -11,12 +11,11 @@ import islpy as isl
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import (
+from arrayfold.exact.isl import fix_parameters, parameter_names
+from arrayfold.exact.parameter_values import (
     are_finite,
     first_parameter_points,
-    fix_parameters,
     large_parameters,
-    parameter_names,
     smallest_parameters,
 )
 from arrayfold.exact.parameter_words import in_words

@@ -30,13 +30,11 @@ from arrayfold.exact.formula_parse import read_formula
 from arrayfold.exact.isl import (
     can_count,
     coalesced,
-    few_parameter_points,
     fix_parameters,
-    large_parameters,
-    parameter_minima,
     parameter_names,
     visit_points,
 )
+from arrayfold.exact.parameter_values import few_parameter_points, large_parameters, parameter_minima
 from arrayfold.exact.signs import below, fixed_parameters, is_at_most, never_negative
 
 Pieces: TypeAlias = tuple[tuple[isl.Set, tuple[Formula, ...]], ...]

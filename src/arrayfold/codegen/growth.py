@@ -7,7 +7,7 @@ import islpy as isl
 from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.groups import Group
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import first_parameter_points
+from arrayfold.exact.parameter_values import first_parameter_points
 from arrayfold.exact.parameter_words import in_words
 from arrayfold.exact.signs import below, is_at_most
 from arrayfold.program.model import Program

@@ -19,8 +19,8 @@ from arrayfold.base.errors import ArrayfoldError
 from arrayfold.codegen.independence import STRIPS, Independence
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import large_parameters
 from arrayfold.exact.lattice import Vector
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.layout import wraps
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping

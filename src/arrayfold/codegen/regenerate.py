@@ -24,7 +24,8 @@ from arrayfold.codegen.storage import Storage, parameter_text, written_type
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
-from arrayfold.exact.isl import maps_of, parameter_range
+from arrayfold.exact.isl import maps_of
+from arrayfold.exact.parameter_values import parameter_range
 from arrayfold.exact.signs import is_at_least
 from arrayfold.frontends.c.integers import limits
 from arrayfold.judge.verify import Proof, verify

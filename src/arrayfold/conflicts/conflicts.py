@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import coalesced, coalesced_if_few, fix_parameters, nonzero
+from arrayfold.exact.relations import relation
 from arrayfold.exact.signs import box_size, never_negative
 from arrayfold.program.model import Array, Program
 
@@ -77,8 +78,7 @@ class Conflicts:
         """{ A[x] -> A[x + difference] }: conflicting pairs with this difference, at least one way round."""
         names = self.array.dimensions
         ends = [f"{name} + {step}" for name, step in zip(names, difference, strict=True)]
-        spot = f"{self.name}[{', '.join(names)}]"
-        shift = isl.Map(f"{{ {spot} -> {self.name}[{', '.join(ends)}] }}")
+        shift = relation(names, ends, names=(self.name, self.name))
         if self.some_pairs is not None:
             return self.some_pairs.union(self.some_pairs.reverse()).intersect(shift)
         return shift.intersect_domain(self.cells).intersect_range(self.cells)

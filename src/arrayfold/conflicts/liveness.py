@@ -22,12 +22,12 @@ from arrayfold.exact.isl import (
     coalesced_if_few,
     first_images,
     fix_parameters,
-    large_parameters,
     last_images,
     maps_of,
     origin,
     sets_of,
 )
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.order.compressed_times import drop_constant_dimensions
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles

@@ -10,7 +10,8 @@ import islpy as isl
 
 from arrayfold.base.errors import NotAffine
 from arrayfold.exact.formula import Extreme, Floor, Formula, Remainder
-from arrayfold.exact.isl import coalesced, fresh_names, large_parameters
+from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.parameter_values import large_parameters
 
 _FEW_PIECES = 24
 _FEW_FORMULAS = 3

@@ -109,7 +109,7 @@ def reduced_kernel(rows: Sequence[Sequence[int]], moduli: Sequence[int]) -> list
         lines.append([*image, *(int(j == k) for j in range(size + count))])
     echelon = _table(fmpz_mat(lines).hnf())
     kernel = [line[count : count + size] for line in echelon if not any(line[:count])]
-    found = [_first_positive(vector) for vector in _reduce(kernel)]
+    found = [first_positive(vector) for vector in _reduce(kernel)]
     return sorted(found, key=lambda vector: ([entry != 0 for entry in vector], sum(map(abs, vector))))
 
 
@@ -132,8 +132,9 @@ def _reduce(vectors: list[list[int]]) -> list[list[int]]:
     return reduced
 
 
-def _first_positive(vector: Sequence[int]) -> Vector:
-    sign = -1 if next(filter(None, vector)) < 0 else 1
+def first_positive(vector: Sequence[int]) -> Vector:
+    """The vector or its opposite, so that the first entry other than zero is positive."""
+    sign = -1 if next(filter(None, vector), 1) < 0 else 1
     return tuple(sign * entry for entry in vector)
 
 

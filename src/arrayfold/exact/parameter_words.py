@@ -6,7 +6,8 @@ import re
 
 import islpy as isl
 
-from arrayfold.exact.isl import coalesced, few_parameter_points
+from arrayfold.exact.isl import coalesced
+from arrayfold.exact.parameter_values import few_parameter_points
 
 _FEW = 3
 

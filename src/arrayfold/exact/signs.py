@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import islpy as isl
 
 from arrayfold.exact.formula import Atom, Extreme, Floor, Formula, Remainder
 from arrayfold.exact.formula_isl import box_lengths, to_pw_aff
-from arrayfold.exact.isl import (
+from arrayfold.exact.isl import integer, parameter_names
+from arrayfold.exact.parameter_values import (
     few_parameter_points,
     first_parameter_points,
-    integer,
     large_parameters,
     parameter_minima,
-    parameter_names,
 )
 
 _MOST_CASES = 256
@@ -54,6 +53,17 @@ def _is_negative_nearby(formula: Formula, where: isl.Set) -> bool:
         return False
     nearby = itertools.chain(first_parameter_points(where, _FIRST_VALUES), [large_parameters(where)])
     return any(formula.number(point) < 0 for point in nearby)
+
+
+def is_positive(formula: Formula, where: isl.Set) -> bool:
+    """Whether a formula, which may be a fraction, is shown to be above zero at all parameter values { : }.
+
+    >>> half = Formula.name("N") * Fraction(1, 2)
+    >>> where = isl.Set("[N] -> { : N >= 1 }")
+    >>> is_positive(half, where), is_at_least(half, 1, where)
+    (True, False)
+    """
+    return is_at_least(formula * formula.denominator, 1, where)
 
 
 def is_at_most(first: Formula, second: Formula, where: isl.Set) -> bool:
@@ -245,6 +255,20 @@ def _is_never_negative_on(formula: Formula, where: isl.Set) -> bool:
     )
 
 
-def _has_no_negative_term(formula: Formula, origin: dict[str, int]) -> bool:
-    shifted = formula.replace_names({name: Formula.name(name) + value for name, value in origin.items()})
-    return all(coefficient >= 0 for _, coefficient in shifted.terms)
+def _has_no_negative_term(formula: Formula, origin: Mapping[str, int]) -> bool:
+    return all(coefficient >= 0 for _, coefficient in _shifted(formula, origin, 1).terms)
+
+
+def absolute_bound(formula: Formula, least: Mapping[str, int]) -> Formula:
+    """A polynomial that is nowhere below the absolute value of another one, from the least parameters on.
+
+    >>> absolute_bound(Formula.name("N") * 2 - 9, {"N": 4}), absolute_bound(-Formula.name("N"), {"N": 0})
+    (2*N - 7, N)
+    """
+    terms = tuple((monomial, abs(number)) for monomial, number in _shifted(formula, least, 1).terms)
+    return _shifted(Formula(terms), least, -1)
+
+
+def _shifted(formula: Formula, origin: Mapping[str, int], sign: int) -> Formula:
+    """The formula with `p + origin` in place of each parameter p, or with `p - origin`."""
+    return formula.replace_names({name: Formula.name(name) + value * sign for name, value in origin.items()})

@@ -11,7 +11,8 @@ from arrayfold.base.choices import Construction
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.conflicts.liveness import Liveness, analyse, given_conflicts
-from arrayfold.exact.isl import sets_of, smallest_parameters
+from arrayfold.exact.isl import sets_of
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.order.code_order import CodeOrder
 from arrayfold.order.dataflow import undefined_reads
 from arrayfold.order.events import order_of

@@ -15,7 +15,8 @@ from arrayfold.base.errors import ArrayfoldError, InputError, MethodNotApplicabl
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
 from arrayfold.codegen.regenerate import check_new_loops
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import fresh_name, large_parameters
+from arrayfold.exact.isl import fresh_name
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import fold_one
 from arrayfold.fold.deadline import all_in_time, chosen_arrays

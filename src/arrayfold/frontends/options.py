@@ -11,6 +11,7 @@ from arrayfold.base.errors import InputError
 from arrayfold.base.source_text import SourceText
 from arrayfold.exact.isl import coalesced, is_bounded, sets_of
 from arrayfold.exact.isl_text import read_isl
+from arrayfold.exact.relations import union_of_sets
 from arrayfold.program.model import Array, Problem, Program
 
 
@@ -91,8 +92,6 @@ def _add_live_out(program: Program, text: str) -> Program:
             raise source.error(message, source.find(rf"\b{name}\s*\["))
         needed = group if is_bounded(group) else group.intersect(arrays[name].cells)
         arrays[name] = Array(name, arrays[name].dimensions, coalesced(arrays[name].cells.union(needed)))
-    bounded = isl.UnionSet.empty(program.context.get_space())
-    for array in arrays.values():
-        bounded = bounded.union(isl.UnionSet.from_set(array.cells))
+    bounded = union_of_sets(program.context.get_space(), (array.cells for array in arrays.values()))
     live_out = coalesced(program.live_out.union(cells.intersect(bounded)))
     return replace(program, arrays=tuple(arrays.values()), live_out=live_out)

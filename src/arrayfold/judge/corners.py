@@ -17,8 +17,9 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
-from arrayfold.exact.isl import is_bounded, large_parameters
-from arrayfold.exact.signs import is_at_least
+from arrayfold.exact.isl import is_bounded
+from arrayfold.exact.parameter_values import large_parameters
+from arrayfold.exact.signs import is_positive
 from arrayfold.mapping.modular import ModularMapping
 
 _MOST_PIECES = 100
@@ -43,7 +44,7 @@ def check_linear(conflicts: Conflicts, mapping: ModularMapping) -> int | None:
         for where, corner in _corners(piece):
             move = sum((a * x for a, x in zip(row, corner, strict=True)), start=Formula.constant(0))
             here = conflicts.context.intersect(where)
-            if not (_is_positive(move, here) and _is_positive(modulus - move, here)):
+            if not (is_positive(move, here) and is_positive(modulus - move, here)):
                 return None
             count += 1
     return count
@@ -73,8 +74,3 @@ def _corners(piece: isl.BasicSet) -> list[tuple[isl.Set, Corner]]:
 
     piece.compute_vertices().foreach_vertex(visit)
     return found
-
-
-def _is_positive(formula: Formula, context: isl.Set) -> bool:
-    """Whether a polynomial is shown to be positive on a set of parameters { : }; corners may be fractions."""
-    return is_at_least(formula * formula.denominator, 1, context)

@@ -11,7 +11,7 @@ The basis is guessed from a few sizes and then checked exactly, as polynomials:
 - every basis vector is in the kernel: each row takes it to a polynomial multiple of its modulus;
 - the mapping reaches all addresses, so that the kernel has index b1*b2*...; and |det(B)| is that number,
   so that the basis generates the whole kernel;
-- a polynomial is never negative for p >= low if all its coefficients are nonnegative after p = low + s.
+- the bound is one that `exact.signs` shows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import islpy as isl
+from flint import fmpz
 
 from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.determinant import cofactor, determinant
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import fresh_names, image, linear_form, parameter_minima
+from arrayfold.exact.isl import fresh_names, image, linear_form
 from arrayfold.exact.lattice import Vector, common_divisors_divide, is_onto, rank_modulo, reduced_kernel
+from arrayfold.exact.parameter_values import parameter_minima
+from arrayfold.exact.signs import absolute_bound, is_positive
 from arrayfold.mapping.modular import ModularMapping
 
 _GUESSED_FROM = (60, 61, 62, 63)
@@ -87,69 +90,38 @@ def _is_onto_modulo_primes(mapping: ModularMapping) -> bool:
     D, by polynomials u with u . row + v modulus = D; so only primes of D and of the other moduli need a look,
     each at its finitely many residues of the parameter.
     """
-    names = {name for f in (*itertools.chain(*mapping.matrix), *mapping.moduli) for name in f.names()}
+    formulas = (*itertools.chain(*mapping.matrix), *mapping.moduli)
+    names = {name for formula in formulas for name in formula.names()}
     moving = [k for k, modulus in enumerate(mapping.moduli) if not modulus.is_constant]
-    if len(names) > 1 or len(moving) > 1:
+    if len(names) > 1 or len(moving) > 1 or not all(f.is_polynomial and f.is_whole for f in formulas):
         return False
     name = next(iter(names), "")
-    rows = [[_whole_coefficients(entry, name) for entry in row] for row in mapping.matrix]
-    moduli = [_whole_coefficients(modulus, name) for modulus in mapping.moduli]
     numbers = [int(modulus.as_number()) for modulus in mapping.moduli if modulus.is_constant]
-    if None in moduli or any(None in row for row in rows):
-        return False
     for k in moving:
-        divisor = common_divisors_divide([c for c in (*rows[k], moduli[k]) if c])
+        together = (*mapping.matrix[k], mapping.moduli[k])
+        divisor = common_divisors_divide([_coefficients(one) for one in together if one.terms])
         if divisor is None:
             return False
         numbers.append(divisor)
+    primes = [int(prime) for prime, _ in fmpz(math.prod(numbers)).factor()]
     return all(
-        _are_independent(rows, moduli, prime, residue)
-        for prime in _primes(math.prod(numbers))
-        for residue in range(prime)
+        _are_independent(mapping, prime, {name: residue}) for prime in primes for residue in range(prime)
     )
 
 
-def _are_independent(
-    rows: Sequence[Sequence[Sequence[int] | None]],
-    moduli: Sequence[Sequence[int] | None],
-    prime: int,
-    residue: int,
-) -> bool:
+def _are_independent(mapping: ModularMapping, prime: int, params: Mapping[str, int]) -> bool:
     active = [
-        [_value(entry, residue) for entry in row]
-        for row, modulus in zip(rows, moduli, strict=True)
-        if _value(modulus, residue) % prime == 0
+        [entry.at(params) for entry in row]
+        for row, modulus in zip(mapping.matrix, mapping.moduli, strict=True)
+        if modulus.at(params) % prime == 0
     ]
     return not active or rank_modulo(active, prime) == len(active)
 
 
-def _value(coefficients: Sequence[int] | None, at: int) -> int:
-    assert coefficients is not None
-    return sum(c * at**power for power, c in enumerate(coefficients))
-
-
-def _whole_coefficients(formula: Formula, name: str) -> list[int] | None:
-    found = _coefficients(formula, name)
-    if found is None or any(coefficient.denominator != 1 for coefficient in found):
-        return None
-    return [int(coefficient) for coefficient in found]
-
-
-def _primes(number: int) -> list[int]:
-    """The primes that divide a number.
-
-    >>> _primes(12)
-    [2, 3]
-    """
-    found: list[int] = []
-    candidate = 2
-    while candidate * candidate <= number:
-        if number % candidate == 0:
-            found.append(candidate)
-            while number % candidate == 0:
-                number //= candidate
-        candidate += 1
-    return [*found, number] if number > 1 else found
+def _coefficients(polynomial: Formula) -> list[int]:
+    """Coefficients of a polynomial of one parameter, from the constant on."""
+    found = {sum(power for _, power in monomial): int(number) for monomial, number in polynomial.terms}
+    return [found.get(power, 0) for power in range(max(found) + 1)]
 
 
 def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | None:
@@ -187,8 +159,8 @@ def _generates_kernel(mapping: ModularMapping, basis: Matrix) -> bool:
         for vector in basis:
             if not _is_multiple(_dot(row, vector), modulus):
                 return False
-    determinant = _determinant(basis)
-    return mapping.size in (determinant, -determinant)
+    index = determinant(basis)
+    return mapping.size in (index, -index)
 
 
 def _dot(left: Sequence[Formula], right: Sequence[Formula]) -> Formula:
@@ -196,49 +168,10 @@ def _dot(left: Sequence[Formula], right: Sequence[Formula]) -> Formula:
 
 
 def _is_multiple(value: Formula, modulus: Formula) -> bool:
-    """Whether a polynomial of one parameter is an integer polynomial times another."""
-    names = value.names() | modulus.names()
-    if not names:
-        return value.as_number() % modulus.as_number() == 0
-    (name,) = names
-    remainder, divisor = _coefficients(value, name), _coefficients(modulus, name)
-    if remainder is None or divisor is None:
-        return False
-    while len(remainder) >= len(divisor):
-        factor = remainder[-1] / divisor[-1]
-        if factor.denominator != 1:
-            return False
-        shift = len(remainder) - len(divisor)
-        for k, coefficient in enumerate(divisor):
-            remainder[shift + k] -= factor * coefficient
-        remainder.pop()
-        while remainder and not remainder[-1]:
-            remainder.pop()
-    return not remainder
-
-
-def _coefficients(formula: Formula, name: str) -> list[Fraction] | None:
-    """Coefficients of a polynomial of one parameter, from the constant on."""
-    found: dict[int, Fraction] = {}
-    for monomial, coefficient in formula.terms:
-        match monomial:
-            case ():
-                found[0] = coefficient
-            case ((atom, power),) if atom == name:
-                found[power] = coefficient
-            case _:
-                return None
-    return [found.get(power, Fraction(0)) for power in range(max(found, default=-1) + 1)]
-
-
-def _determinant(matrix: Matrix) -> Formula:
-    if not matrix:
-        return Formula.constant(1)
-    total = Formula.constant(0)
-    for column, entry in enumerate(matrix[0]):
-        minor = [[*row[:column], *row[column + 1 :]] for row in matrix[1:]]
-        total += entry * _determinant(minor) * (-1) ** column
-    return total
+    """Whether a polynomial is an integer polynomial times another."""
+    if modulus.is_constant:
+        return (value * (1 / modulus.as_number())).is_whole
+    return value.rest(modulus) == Formula.constant(0)
 
 
 # ---------------------------------------------------------------- finitely many multiples
@@ -257,9 +190,9 @@ def _bound_multiples(
     reaches = [_reach(differences, k, conflicts.context) for k in range(len(basis))]
     if not all(reach.is_polynomial for reach in reaches):
         return None
-    determinant = _determinant(basis)
-    if _from_least_sizes(determinant, low).evaluate(dict.fromkeys(low, 0)) < 0:
-        determinant = -determinant
+    index = determinant(basis)
+    if index.evaluate(low) < 0:
+        index = -index
     found: list[int | None] = []
     for j, vector in enumerate(basis):
         if all(entry.is_constant for entry in vector):
@@ -267,9 +200,9 @@ def _bound_multiples(
             continue
         total = Formula.constant(0)
         for i, reach in enumerate(reaches):
-            total += _absolute(_cofactor(basis, j, i), low) * _absolute(reach, low)
-        scaled = _from_least_sizes(determinant, low)
-        bound = next((k for k in range(_MOST_MULTIPLES) if _is_positive(scaled * (k + 1) - total)), None)
+            total += absolute_bound(cofactor(basis, j, i), low) * absolute_bound(reach, low)
+        rests = (index * (k + 1) - total for k in range(_MOST_MULTIPLES))
+        bound = next((k for k, rest in enumerate(rests) if is_positive(rest, conflicts.context)), None)
         if bound is None:
             return None
         found.append(bound)
@@ -279,27 +212,6 @@ def _bound_multiples(
 def _reach(differences: isl.Set, axis: int, context: isl.Set) -> Formula:
     unit = [int(axis == k) for k in range(differences.dim(isl.dim_type.set))]
     return exceeding(image(differences, linear_form(differences.get_space(), unit)), context) - 1
-
-
-def _cofactor(matrix: Matrix, row: int, column: int) -> Formula:
-    minor = [[*line[:column], *line[column + 1 :]] for k, line in enumerate(matrix) if k != row]
-    return _determinant(minor) * (-1) ** (row + column)
-
-
-def _from_least_sizes(formula: Formula, low: Mapping[str, int]) -> Formula:
-    """The polynomial in p - low instead of p."""
-    return formula.replace_names({name: Formula.name(name) + value for name, value in low.items()})
-
-
-def _absolute(formula: Formula, low: Mapping[str, int]) -> Formula:
-    """A polynomial in p - low that is nowhere smaller than the absolute value of the formula."""
-    return Formula(tuple((m, abs(c)) for m, c in _from_least_sizes(formula, low).terms))
-
-
-def _is_positive(formula: Formula) -> bool:
-    """Whether a polynomial is positive for all nonnegative arguments, seen from its coefficients."""
-    constant = formula.evaluate(dict.fromkeys(formula.names(), 0))
-    return constant > 0 and all(coefficient >= 0 for _, coefficient in formula.terms)
 
 
 def _collisions(conflicts: Conflicts, basis: Matrix, multiples: Sequence[int | None]) -> isl.Set:

@@ -10,7 +10,8 @@ import islpy as isl
 from arrayfold.base.errors import InputError
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula, Remainder
-from arrayfold.exact.isl import fix_parameters, parameter_names, smallest_parameters
+from arrayfold.exact.isl import fix_parameters, parameter_names
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.exact.signs import below, is_at_least, is_whole_on
 from arrayfold.mapping.modular import ModularMapping, TableMapping
 
@@ -62,11 +63,6 @@ def check_table(conflicts: Conflicts, mapping: TableMapping) -> None:
         if cell in seen:
             raise InputError(f"the table gives {text} two addresses")
         seen.add(cell)
-
-
-def is_shown_positive(modulus: Formula, context: isl.Set) -> bool:
-    """Whether the modulus is positive for all of the context."""
-    return is_at_least(modulus, 1, context)
 
 
 def _check_defined(formula: Formula, context: isl.Set) -> None:

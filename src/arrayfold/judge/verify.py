@@ -29,11 +29,12 @@ from arrayfold.exact.isl import (
     integer,
     linear_form,
     points,
-    smallest_parameters,
     smallest_point,
     visit_points,
 )
-from arrayfold.judge.shape import check_table, check_well_formed, is_shown_positive
+from arrayfold.exact.parameter_values import smallest_parameters
+from arrayfold.exact.signs import is_at_least
+from arrayfold.judge.shape import check_table, check_well_formed
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping
 
 _MOST_WRAPS = 16
@@ -107,7 +108,7 @@ def verify(conflicts: Conflicts, mapping: AddressMapping) -> Verdict:
             or _search(conflicts, mapping, verdict)
         )
     for modulus in mapping.moduli:
-        if isinstance(verdict, Proof) and not is_shown_positive(modulus, conflicts.context):
+        if isinstance(verdict, Proof) and not is_at_least(modulus, 1, conflicts.context):
             return Undecided(f"modulus {modulus} is not shown to be positive for every size")
     return verdict
 

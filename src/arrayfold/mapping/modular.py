@@ -12,6 +12,7 @@ import islpy as isl
 
 from arrayfold.base.errors import NotAffine
 from arrayfold.exact.formula import Formula
+from arrayfold.exact.relations import relation
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,7 @@ class ModularMapping:
             terms = [f"{entry}*{name}" for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
             rows.append(f"({' + '.join([*terms, str(self.offset[k])])}) mod {modulus}")
         names = sorted({name for entry in self.offset for name in entry.names()})
-        cell = f"{self.array}[{', '.join(self.dimensions)}]"
-        return isl.Map(f"[{', '.join(names)}] -> {{ {cell} -> [{', '.join(rows)}] }}")
+        return relation(self.dimensions, rows, names=(self.array, ""), parameters=names)
 
     def __str__(self) -> str:
         rows = [

@@ -19,15 +19,9 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import (
-    few_parameter_points,
-    fix_parameters,
-    is_bounded,
-    parameter_names,
-    points,
-    smallest_parameters,
-)
+from arrayfold.exact.isl import fix_parameters, is_bounded, parameter_names, points
 from arrayfold.exact.lattice import Vector
+from arrayfold.exact.parameter_values import few_parameter_points, smallest_parameters
 from arrayfold.exact.smith import smith_rows
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.hermite_forms import Basis, HermiteForms

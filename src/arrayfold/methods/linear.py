@@ -19,14 +19,8 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
-from arrayfold.exact.isl import (
-    fix_parameters,
-    image,
-    large_parameters,
-    linear_form,
-    parameter_minima,
-    smallest_parameters,
-)
+from arrayfold.exact.isl import fix_parameters, image, linear_form
+from arrayfold.exact.parameter_values import large_parameters, parameter_minima, smallest_parameters
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.widths import Widths

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from arrayfold.base.budget import Budget
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import fix_parameters, large_parameters
+from arrayfold.exact.isl import fix_parameters
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.mapping.modular import EmittableMapping
 
 

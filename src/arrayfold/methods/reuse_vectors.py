@@ -11,11 +11,13 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import islpy as isl
 
 from arrayfold.exact.isl import coordinate, integer, joined, linear_form, nonzero, points, smallest_point
-from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.exact.lattice import Vector, combine, first_positive, kernel_frame
+from arrayfold.exact.relations import relation
 
 # Largest entry of the vectors that are listed one by one, by the rank of the array.
 _LISTED = {1: 12, 2: 6, 3: 3, 4: 2}
@@ -88,10 +90,8 @@ def star_shaped(differences: isl.Set) -> isl.Set:
     >>> star_shaped(isl.Set("{ [x, y] : 2 <= y <= 3 }"))
     Set("{ [x, y] : 0 < y <= 3 }")
     """
-    result = isl.Set.empty(differences.get_space())
-    for basic in differences.remove_divs().get_basic_sets():
-        result = result.union(isl.Set.from_basic_set(_star_of(basic)))
-    return joined(result)
+    stars = map(_star_of, differences.remove_divs().get_basic_sets())
+    return joined(reduce(isl.Set.union, stars, isl.Set.empty(differences.get_space())))
 
 
 def _star_of(basic: isl.BasicSet) -> isl.BasicSet:
@@ -140,8 +140,8 @@ def extruded(differences: isl.Set, rows: Sequence[Vector]) -> isl.Set:
 
 def line(differences: isl.Set, direction: Vector) -> isl.Set:
     """{ [k] : k >= 1 and k * direction is a difference }."""
-    images = ", ".join(f"{entry}*k" for entry in direction)
-    return isl.Map(f"{{ [k] -> [{images}] : k >= 1 }}").intersect_range(differences).domain()
+    images = [f"{entry}*k" for entry in direction]
+    return relation(["k"], images, "k >= 1").intersect_range(differences).domain()
 
 
 # ---------------------------------------------------------------- short vectors outside
@@ -159,7 +159,7 @@ def reuse_vectors(
     for vector in itertools.islice(candidates, _MOST_TRIES):
         image = times(rows, vector)
         modulus = math.gcd(*image)
-        direction = _first_positive(tuple(entry // max(1, modulus) for entry in image))
+        direction = first_positive(tuple(entry // max(1, modulus) for entry in image))
         if modulus and direction not in seen and line(beside, image).is_empty():
             found.append(reuse_along(image, rows))
             seen.add(direction)
@@ -173,8 +173,8 @@ def reuse_along(beside: Vector, rows: Sequence[Vector]) -> Reuse:
     modulus = math.gcd(*beside)
     primitive = tuple(entry // modulus for entry in beside)
     kernel, _ = kernel_frame(primitive)
-    rest = tuple(_first_positive(combine(coefficients, rows)) for coefficients in kernel)
-    return Reuse(beside, _first_positive(combine(_unit_row(primitive), rows)), modulus, rest)
+    rest = tuple(first_positive(combine(coefficients, rows)) for coefficients in kernel)
+    return Reuse(beside, first_positive(combine(_unit_row(primitive), rows)), modulus, rest)
 
 
 def small_vectors(rank: int) -> list[Vector]:
@@ -208,7 +208,7 @@ def _outside(beside: isl.Set, rows: Sequence[Vector]) -> isl.Set:
     images = half.intersect(nonzero(space)).subtract(beside)
     names = [f"x{k}" for k in range(len(rows[0]))]
     texts = [" + ".join(f"{entry}*{name}" for entry, name in zip(row, names, strict=True)) for row in rows]
-    return joined(images).apply(isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(texts)}] }}").reverse())
+    return joined(images).apply(relation(names, texts).reverse())
 
 
 def _within(vectors: isl.Set, largest: int) -> isl.Set:
@@ -251,11 +251,6 @@ def directions(rank: int, largest: int) -> list[Vector]:
 def times(rows: Sequence[Vector], vector: Vector) -> Vector:
     """The rows applied to a vector."""
     return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for row in rows)
-
-
-def _first_positive(vector: Vector) -> Vector:
-    sign = -1 if next(filter(None, vector), 1) < 0 else 1
-    return tuple(sign * entry for entry in vector)
 
 
 def _unit_row(primitive: Vector) -> Vector:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.bounds.conflict_graph import conflict_graph
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.isl import few_parameter_points, fix_parameters, parameter_names, smallest_parameters
+from arrayfold.exact.isl import fix_parameters, parameter_names
+from arrayfold.exact.parameter_values import few_parameter_points, smallest_parameters
 from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods.method import Method, Request
 

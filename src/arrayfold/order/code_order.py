@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold.c.source import Copy, CSource, StatementSource
 from arrayfold.c.tree import Evaluate, Variable
 from arrayfold.exact.isl import maps_of
+from arrayfold.exact.relations import relation, union_of_maps, union_of_sets
 from arrayfold.order.loops import loop_dimensions
 from arrayfold.program.model import Program
 
@@ -77,36 +78,32 @@ class CodeOrder:
 
     def options(self) -> isl.UnionMap:
         """{ [t] -> unroll[d]; [t] -> atomic[d] }: the same for isl, and what is left whole."""
-        options = isl.UnionMap.empty(self.schedule.get_space())
+        options: list[isl.Map] = []
         short = self.unrolled
         for part in maps_of(self.schedule):
-            names = ", ".join(f"t{k}" for k in range(part.dim(isl.dim_type.out)))
+            times = [f"t{k}" for k in range(part.dim(isl.dim_type.out))]
             mine = short[str(part.get_tuple_name(isl.dim_type.in_))]
             kinds = [("unroll", d) for d in mine] + [("atomic", d) for d in self.whole - mine]
             for kind, d in kinds:
-                times = isl.Map(f"{{ [{names}] -> {kind}[{d}] }}").intersect_domain(part.range())
-                options = options.union(isl.UnionMap.from_map(times))
-        return options
+                option = relation(times, [str(d)], names=("", kind))
+                options.append(option.intersect_domain(part.range()))
+        return union_of_maps(self.schedule.get_space(), options)
 
     @staticmethod
     def of(program: Program, source: CSource) -> CodeOrder:
         """The order of a program; where instances have equal times, they run in a parallel loop."""
         assert program.schedule is not None
         runs = [name for name, statement in source.statements.items() if not _is_condition(statement)]
-        domain = isl.UnionSet.empty(program.context.get_space())
-        for statement in program.statements:
-            if statement.name in runs:
-                domain = domain.union(isl.UnionSet.from_set(statement.domain))
+        space = program.context.get_space()
+        domain = union_of_sets(space, (one.domain for one in program.statements if one.name in runs))
         schedule = program.schedule.intersect_domain(domain).intersect_params(program.context)
         steps = _depth(schedule)
         # Without the domains it takes less to see that all times differ, and it is nearly always so.
         is_injective = program.schedule.is_injective() or schedule.is_injective()
         whole = schedule if is_injective else _one_at_a_time(schedule, runs)
         parallel = frozenset({*program.parallel, *range(steps + 1, _depth(whole))})
-        writes = isl.UnionMap.empty(program.context.get_space())
-        for array in program.arrays:
-            if array.rank:
-                writes = writes.union(program.accesses(writes=True, array=array.name))
+        arrays = [array.name for array in program.arrays if array.rank]
+        writes = union_of_maps(space, (program.accesses(writes=True, array=name) for name in arrays))
         return CodeOrder(whole, parallel, tuple(runs), writes, _around_copies(whole, source))
 
 
@@ -115,8 +112,7 @@ def next_iteration(times: isl.Map, dimension: int) -> isl.Map:
     depth = times.dim(isl.dim_type.out)
     first = [f"t{k}" for k in range(depth)]
     second = [f"t{k} + 1" if k == dimension else f"t{k}" for k in range(depth)]
-    step = isl.Map(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] }}")
-    return times.apply_range(step).apply_range(times.reverse())
+    return times.apply_range(relation(first, second)).apply_range(times.reverse())
 
 
 def _fixed_length(times: isl.Set, dimension: int) -> int | None:
@@ -129,7 +125,7 @@ def _fixed_length(times: isl.Set, dimension: int) -> int | None:
     depth = times.dim(isl.dim_type.set)
     outer = times.project_out(isl.dim_type.set, dimension + 1, depth - dimension - 1)
     names = [f"t{k}" for k in range(dimension)]
-    same = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : a <= b }}")
+    same = relation([*names, "a"], [*names, "b"], "a <= b")
     # One piece that is long makes the loop long; there are far fewer pieces than pairs of them.
     pieces = map(isl.Set.from_basic_set, outer.get_basic_sets())
     if any(_farthest(same, piece, dimension) is None for piece in pieces):
@@ -138,8 +134,8 @@ def _fixed_length(times: isl.Set, dimension: int) -> int | None:
     if most is None:
         return None
     # Wherever the loop starts, its last value must be as far away.
-    end = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, f'a + {most}'])}] }}")
-    after = isl.Map(f"{{ [{', '.join([*names, 'a'])}] -> [{', '.join([*names, 'b'])}] : b > a }}")
+    end = relation([*names, "a"], [*names, f"a + {most}"])
+    after = relation([*names, "a"], [*names, "b"], "b > a")
     starts = outer.subtract(outer.apply(after))
     return most + 1 if starts.apply(end).is_subset(outer) else None
 
@@ -183,12 +179,11 @@ def _one_at_a_time(schedule: isl.UnionMap, statements: Sequence[str]) -> isl.Uni
     """
     parts = maps_of(schedule)
     most = max(part.dim(isl.dim_type.in_) for part in parts)
-    found = isl.UnionMap.empty(schedule.get_space())
+    found: list[isl.Map] = []
     for part in parts:
         name = str(part.get_tuple_name(isl.dim_type.in_))
         rank = part.dim(isl.dim_type.in_)
         iterators = [f"i{k}" for k in range(rank)]
         inner = [str(statements.index(name)), *iterators, *["0"] * (most - rank)]
-        own = isl.Map(f"{{ {name}[{', '.join(iterators)}] -> [{', '.join(inner)}] }}")
-        found = found.union(isl.UnionMap.from_map(part.flat_range_product(own)))
-    return found
+        found.append(part.flat_range_product(relation(iterators, inner, names=(name, ""))))
+    return union_of_maps(schedule.get_space(), found)

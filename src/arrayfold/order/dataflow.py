@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced, first_images, maps_of
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.order.compressed_times import drop_constant_dimensions
 from arrayfold.order.events import Order, sweep
 from arrayfold.order.sure_writes import conditional_writes, surely_preceded
@@ -86,10 +87,8 @@ def _only_writes(
 
 def _reads_of(program: Program, arrays: Sequence[str]) -> isl.UnionMap:
     """{ T[j] -> A[x] }: all reads of some arrays."""
-    reads = isl.UnionMap.empty(program.context.get_space())
-    for name in arrays:
-        reads = reads.union(program.accesses(writes=False, array=name))
-    return reads
+    reads = (program.accesses(writes=False, array=name) for name in arrays)
+    return union_of_maps(program.context.get_space(), reads)
 
 
 def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map] | None:
@@ -103,9 +102,7 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
     if not order.is_swept or order.exclusive is not None:
         return None
     flows = find_flows(program, sweep(order), arrays)
-    seen = isl.UnionMap.empty(program.context.get_space())
-    for flow in flows:
-        seen = seen.union(isl.UnionMap.from_map(flow))
+    seen = union_of_maps(program.context.get_space(), flows)
     reads = _reads_of(program, arrays)
     others = _possible_writes(program, order, reads).subtract(seen).intersect_params(program.context)
     sure_writes = program.accesses(writes=True, must_only=True)
@@ -197,11 +194,9 @@ def _after_first_writes(
     before: isl.Map,
 ) -> isl.UnionMap:
     """{ T[j] -> A[x] }: reads after the first write of their cell, for a total order."""
-    found = isl.UnionMap.empty(reads.get_space())
-    for times in maps_of(writes.reverse().apply_range(write_times)):
-        later = isl.UnionMap.from_map(first_images(times).apply_range(before))
-        found = found.union(later.apply_range(read_times.reverse()).reverse().intersect(reads))
-    return found
+    first = map(first_images, maps_of(writes.reverse().apply_range(write_times)))
+    later = union_of_maps(reads.get_space(), (times.apply_range(before) for times in first))
+    return later.apply_range(read_times.reverse()).reverse().intersect(reads)
 
 
 def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal, TypeAlias, get_args
 
 import islpy as isl
@@ -15,9 +16,10 @@ from arrayfold.exact.isl import (
     integer,
     maps_of,
     sets_of,
-    smallest_parameters,
     smallest_point,
 )
+from arrayfold.exact.parameter_values import smallest_parameters
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.order.events import Order, order_of, sweep
 from arrayfold.program.model import Program
 from arrayfold.program.private_values import same_owner
@@ -96,10 +98,7 @@ def memory_dependences(program: Program) -> tuple[Dependence, ...]:
 
 def union_of(program: Program, dependences: Sequence[Dependence]) -> isl.UnionMap:
     """{ S[i] -> T[j] }: all of the dependences together."""
-    total = isl.UnionMap.empty(program.context.get_space())
-    for dependence in dependences:
-        total = total.union(dependence.relation)
-    return coalesced(total)
+    return coalesced(union_of_maps(program.context.get_space(), (one.relation for one in dependences)))
 
 
 def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Dependence:
@@ -146,9 +145,8 @@ def find_violation(program: Program, dependences: Sequence[Dependence]) -> Viola
     ]
     if not broken:
         return None
-    sizes = isl.Set.empty(program.context.get_space())
-    for _, relation in broken:
-        sizes = sizes.union(relation.params())
+    nowhere = isl.Set.empty(program.context.get_space())
+    sizes = reduce(isl.Set.union, (relation.params() for _, relation in broken), nowhere)
     values = smallest_parameters(sizes)
     params = {name: values[name] for name in program.parameters}
     here = fix_parameters(params)

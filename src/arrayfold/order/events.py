@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.exact.closure import close, close_through
-from arrayfold.exact.isl import coalesced, fix_parameters, maps_of, sets_of, smallest_parameters
+from arrayfold.exact.isl import coalesced, fix_parameters, maps_of, sets_of
+from arrayfold.exact.parameter_values import smallest_parameters
+from arrayfold.exact.relations import relation, union_of_maps
 from arrayfold.order.tiles import before_in_tiles
 from arrayfold.program.model import Program
 
@@ -173,26 +176,22 @@ def _ties_of_a_front(space: isl.Space, phase: int, depth: int) -> isl.Map:
 def _instance_coordinates(program: Program) -> isl.UnionMap:
     """{ S[i] -> [s, i, 0 ...] }: every instance apart, all statements with the same length."""
     depth = max((statement.domain.dim(isl.dim_type.set) for statement in program.statements), default=0)
-    total = isl.UnionMap.empty(program.context.get_space())
+    found: list[isl.Map] = []
     for number, statement in enumerate(program.statements):
         rank = statement.domain.dim(isl.dim_type.set)
         iterators = [f"i{k}" for k in range(rank)]
         image = [str(number), *iterators, *["0"] * (depth - rank)]
-        text = f"{{ {statement.name}[{', '.join(iterators)}] -> [{', '.join(image)}] }}"
-        coordinates = isl.Map(text).align_params(program.context.get_space())
-        total = total.union(isl.UnionMap.from_map(coordinates.intersect_domain(statement.domain)))
-    return total
+        found.append(
+            relation(iterators, image, names=(statement.name, "")).intersect_domain(statement.domain)
+        )
+    return union_of_maps(program.context.get_space(), found)
 
 
 def _with_phase(times: isl.UnionMap, position: int, phase: int) -> isl.UnionMap:
     """The times with one more dimension, fixed to the phase."""
-    total = isl.UnionMap.empty(times.get_space())
-    for part in maps_of(times):
-        wider = part.insert_dims(isl.dim_type.out, position, 1).fix_val(
-            isl.dim_type.out, position, isl.Val(phase)
-        )
-        total = total.union(isl.UnionMap.from_map(wider))
-    return total
+    wider = (part.insert_dims(isl.dim_type.out, position, 1) for part in maps_of(times))
+    fixed = (part.fix_val(isl.dim_type.out, position, isl.Val(phase)) for part in wider)
+    return union_of_maps(times.get_space(), fixed)
 
 
 def _lexicographic(parameters: isl.Space, is_parallel: Sequence[bool]) -> isl.Map:
@@ -237,9 +236,8 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
         coordinates = program.schedule if is_one else program.schedule.flat_range_product(coordinates)
     phase = max((m.dim(isl.dim_type.out) for m in maps_of(coordinates)), default=0)
     space = coordinates.get_space().params().set_from_params().add_dims(isl.dim_type.set, phase)
-    on_times = isl.Map.empty(space.map_from_set())
-    for part in maps_of(closure.relation.apply_domain(coordinates).apply_range(coordinates)):
-        on_times = on_times.union(part)
+    parts = maps_of(closure.relation.apply_domain(coordinates).apply_range(coordinates))
+    on_times = reduce(isl.Map.union, parts, isl.Map.empty(space.map_from_set()))
     across = on_times.add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
     inside = (
         isl.Map.identity(space.map_from_set()).add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
@@ -248,9 +246,8 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     before = coalesced(across.union(inside))
     notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
     read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
-    events = isl.Set.empty(before.get_space().domain())
-    for group in sets_of(read_times.union(write_times).range()):
-        events = events.union(group)
+    groups = sets_of(read_times.union(write_times).range())
+    events = reduce(isl.Set.union, groups, isl.Set.empty(before.get_space().domain()))
     return Order(
         read_times=read_times,
         write_times=write_times,

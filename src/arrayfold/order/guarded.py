@@ -14,6 +14,7 @@ import islpy as isl
 
 from arrayfold.exact.closure import close, close_through
 from arrayfold.exact.isl import coalesced, maps_of
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.program.conditions import Outcome, Outcomes, agreeing, outcomes_of
 from arrayfold.program.model import Program
 
@@ -51,19 +52,16 @@ def _under_equal_conditions(program: Program, outcomes: Outcomes, relation: isl.
     """The closure among statements that all run if one of them does, { S[i] -> T[j] }."""
     space = program.context.get_space()
     alike = isl.UnionMap.empty(space)
-    guarded = [name for name in outcomes if outcomes[name]]
-    for first, second in itertools.product(guarded, repeat=2):
-        for part in maps_of(relation):
-            if (part.get_tuple_name(isl.dim_type.in_), part.get_tuple_name(isl.dim_type.out)) == (
-                first,
-                second,
-            ):
-                pairs = isl.UnionMap.from_map(part)
-                for condition in outcomes[first]:
-                    pairs = pairs.intersect(agreeing(condition, outcomes[second], space))
-                for condition in outcomes[second]:
-                    pairs = pairs.intersect(agreeing(condition, outcomes[first], space).reverse())
-                alike = alike.union(pairs)
+    for part in maps_of(relation):
+        ends = (part.get_tuple_name(side) for side in (isl.dim_type.in_, isl.dim_type.out))
+        first, second = (outcomes.get(str(name), ()) for name in ends)
+        if first and second:
+            pairs = isl.UnionMap.from_map(part)
+            for condition in first:
+                pairs = pairs.intersect(agreeing(condition, second, space))
+            for condition in second:
+                pairs = pairs.intersect(agreeing(condition, first, space).reverse())
+            alike = alike.union(pairs)
     return alike if alike.is_empty() else close(alike).relation
 
 
@@ -91,10 +89,7 @@ def _through(name: str, program: Program, outcomes: Outcomes, relation: isl.Unio
 
 def _known_at(condition: Sequence[Outcome], outcomes: Outcomes, space: isl.Space) -> isl.UnionMap:
     """{ M[i] -> S[j] }: where S[j] runs, the condition around M[i] came out as M[i] needs it."""
-    total = isl.UnionMap.empty(space)
-    for around in outcomes.values():
-        total = total.union(agreeing(condition, around, space))
-    return total
+    return union_of_maps(space, (agreeing(condition, around, space) for around in outcomes.values()))
 
 
 def _shared_out(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced, maps_by_domain, maps_of
+from arrayfold.exact.relations import relation, union_of_maps
 from arrayfold.program.model import Parallelism, Program
 
 
@@ -50,9 +51,7 @@ def with_parallel_loops(program: Program, dependences: isl.UnionMap) -> Program:
             added += 1
             position += 1
         parallel[position] = "doall"
-    schedule = isl.UnionMap.empty(program.context.get_space())
-    for part in times.values():
-        schedule = schedule.union(isl.UnionMap.from_map(part))
+    schedule = union_of_maps(program.context.get_space(), times.values())
     return replace(program, schedule=coalesced(schedule), parallel=parallel)
 
 
@@ -74,7 +73,7 @@ def statement_by_statement(times: isl.UnionMap) -> Iterator[isl.UnionMap]:
     if places:
         for d in reversed(loops[1:]):
             moved = [*names[:d], *places, *names[d : loops[-1] + 1]]
-            yield times.apply_range(isl.UnionMap(f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] }}"))
+            yield times.apply_range(relation(names, moved))
 
 
 # ---------------------------------------------------------------- nests

@@ -16,9 +16,9 @@ from arrayfold.exact.isl import (
     maps_by_domain,
     maps_of,
     sets_of,
-    smallest_parameters,
     smallest_point,
 )
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.order.dataflow import find_flows
 from arrayfold.order.events import order_of
 from arrayfold.program.model import Access, Program

@@ -10,6 +10,7 @@ from __future__ import annotations
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.program.conditions import Outcomes, agreeing, outcomes_of
 from arrayfold.program.model import Program
 
@@ -18,12 +19,13 @@ _MOST_ROUNDS = 4
 
 def conditional_writes(program: Program, array: str) -> isl.UnionMap:
     """{ S[i] -> A[x] }: writes that happen whenever their instance runs, but that one need not run."""
-    total = isl.UnionMap.empty(program.context.get_space())
-    for statement in program.statements:
-        for access in statement.accesses:
-            if access.is_write and access.array == array and access.whenever_run and not access.is_must:
-                total = total.union(isl.UnionMap.from_map(access.relation))
-    return total
+    writes = (
+        access.relation
+        for statement in program.statements
+        for access in statement.accesses
+        if access.is_write and access.array == array and access.whenever_run and not access.is_must
+    )
+    return union_of_maps(program.context.get_space(), writes)
 
 
 def surely_preceded(program: Program, preceding: isl.UnionMap) -> isl.UnionMap:
@@ -57,7 +59,7 @@ class _Resolution:
         readers = preceding.domain().unwrap().domain_map()
         for conditions in outcomes.values():
             for outcome in (outcome for condition in conditions for outcome in condition):
-                known = readers.apply_range(isl.UnionMap.from_map(outcome.instances))
+                known = readers.apply_range(outcome.instances)
                 self.known[outcome.key] = known.union(self.known.get(outcome.key, self.nothing))
         for name in outcomes:
             if outcomes[name]:
@@ -78,7 +80,7 @@ class _Resolution:
     def _require(self, name: str, reads: isl.UnionMap) -> None:
         """All that is left to show is that instances of a statement ran, { [T[j] -> A[x]] -> S[i] }."""
         own = self.outcomes[name][-1][0]
-        self._add(own.key, reads.apply_range(isl.UnionMap.from_map(own.instances)))
+        self._add(own.key, reads.apply_range(own.instances))
 
     def _add(self, key: tuple[str, bool], reads: isl.UnionMap) -> None:
         before = self.needed.get(key, self.nothing)

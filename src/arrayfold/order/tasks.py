@@ -8,6 +8,7 @@ waits for it. The relation is transitive (Yuki, Feautrier, Rajopadhye and Sarasw
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -15,6 +16,7 @@ from typing import Literal, TypeAlias
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced
+from arrayfold.exact.relations import relation, union_of_maps
 
 
 @dataclass(frozen=True)
@@ -47,27 +49,25 @@ class Occurrence:
 
 def happens_before(occurrences: Sequence[Occurrence], parameters: isl.Space) -> isl.UnionMap:
     """{ S[i] -> T[j] }: S[i] is complete before T[j] starts; transitive."""
-    total = isl.UnionMap.empty(parameters)
-    for first in occurrences:
-        for second in occurrences:
-            for times in _earlier(first, second):
-                pairs = times.apply_domain(first.instances).apply_range(second.instances)
-                total = total.union(isl.UnionMap.from_map(pairs))
-    return coalesced(total)
+    pairs = (
+        times.apply_domain(first.instances).apply_range(second.instances)
+        for first, second in itertools.product(occurrences, repeat=2)
+        for times in _earlier(first, second)
+    )
+    return coalesced(union_of_maps(parameters, pairs))
 
 
 def textual_schedule(occurrences: Sequence[Occurrence], parameters: isl.Space) -> isl.UnionMap:
     """{ S[i] -> [t] }: the tasks as written, one of the executions."""
-    total = isl.UnionMap.empty(parameters)
+    found: list[isl.Map] = []
     rows = [[step for step in item.path if step.kind in ("at", "loop")] for item in occurrences]
     depth = max(map(len, rows), default=0)
     for item, row in zip(occurrences, rows, strict=True):
         variables = [f"v{k}" for k in range(item.instances.dim(isl.dim_type.in_))]
         times = [variables[step.place] if step.kind == "loop" else str(step.place) for step in row]
         times += ["0"] * (depth - len(times))
-        onto = isl.Map(f"{{ [{', '.join(variables)}] -> [{', '.join(times)}] }}").align_params(parameters)
-        total = total.union(isl.UnionMap.from_map(onto.apply_domain(item.instances)))
-    return coalesced(total)
+        found.append(relation(variables, times).apply_domain(item.instances))
+    return coalesced(union_of_maps(parameters, found))
 
 
 def partings(first: Path, second: Path, space: isl.Space) -> Iterator[tuple[isl.Map, Path, Path]]:

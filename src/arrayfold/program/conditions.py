@@ -7,12 +7,14 @@ evaluation or on another one that surely comes out the same.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import islpy as isl
 
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.program.model import Program
 
 
@@ -78,27 +80,26 @@ def agreeing(first: Sequence[Outcome], second: Sequence[Sequence[Outcome]], spac
     first   the outcomes that amount to that of the condition around S
     second  those of all conditions around T
     """
-    total = isl.UnionMap.empty(space)
-    for needed in first:
-        for known in (outcome for outcomes in second for outcome in outcomes):
-            if needed.key == known.key:
-                pairs = needed.instances.apply_range(known.instances.reverse())
-                total = total.union(isl.UnionMap.from_map(pairs))
-    return total
+    pairs = (
+        needed.instances.apply_range(known.instances.reverse())
+        for needed, outcomes in itertools.product(first, second)
+        for known in outcomes
+        if needed.key == known.key
+    )
+    return union_of_maps(space, pairs)
 
 
 def never_together(program: Program) -> isl.UnionMap:
     """{ S[i] -> T[j] }: instances that need opposite outcomes of one condition."""
-    total = isl.UnionMap.empty(program.context.get_space())
     known = [
         outcome
         for conditions in outcomes_of(program).values()
         for condition in conditions
         for outcome in condition
     ]
-    for one in known:
-        for other in known:
-            if (one.condition, one.holds) == (other.condition, not other.holds):
-                pairs = one.instances.apply_range(other.instances.reverse())
-                total = total.union(isl.UnionMap.from_map(pairs))
-    return total
+    pairs = (
+        one.instances.apply_range(other.instances.reverse())
+        for one, other in itertools.product(known, repeat=2)
+        if (one.condition, one.holds) == (other.condition, not other.holds)
+    )
+    return union_of_maps(program.context.get_space(), pairs)

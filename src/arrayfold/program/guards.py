@@ -56,13 +56,11 @@ def check_guards(program: Program) -> None:
             condition = domains[guard.evaluated]
             link = same_iteration(condition, domains[name])
             for access in reads[guard.evaluated]:
-                cells = isl.UnionMap.from_map(access.relation)
-                writers = writes.apply_range(cells.reverse())
+                writers = writes.apply_range(access.relation.reverse())
                 if access.array in program.private:
                     writers = same_owner(writers, program.private[access.array])
-                onto = isl.UnionMap.from_map(link)
-                old = writers.intersect(before_old).apply_range(onto)
-                late = writers.subtract(before_old).apply_range(onto)
+                old = writers.intersect(before_old).apply_range(link)
+                late = writers.subtract(before_old).apply_range(link)
                 wrong = old.subtract(before_new).union(late.intersect(before_new))
                 if not wrong.intersect_params(program.context).is_empty():
                     raise InputError(

@@ -13,6 +13,7 @@ from arrayfold.c.source import CSource
 from arrayfold.c.tree import Variable
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import coalesced, parameter_names
+from arrayfold.exact.relations import union_of_maps, union_of_sets
 from arrayfold.program.assumptions import Assumption, without_implied
 from arrayfold.program.signature import Signature
 
@@ -178,7 +179,7 @@ class Program:
 
     def domain(self) -> isl.UnionSet:
         """All instances, { S[i] }."""
-        return _union_set(self.context, (statement.domain for statement in self.statements))
+        return union_of_sets(self.context.get_space(), (one.domain for one in self.statements))
 
     def running_sizes(self) -> isl.Set:
         """{ : }: the sizes at which it may run and does something; the context if there are none."""
@@ -211,7 +212,7 @@ class Program:
             and (access.is_must or not must_only)
             and (array is None or access.array == array)
         )
-        return _union_map(self.context, chosen)
+        return union_of_maps(self.context.get_space(), chosen)
 
     def narrowed(self, context: isl.Set) -> Program:
         """The same program with more known of the parameters, which may make assumptions needless."""
@@ -235,7 +236,7 @@ class Program:
         if reason.is_final:
             raise InputError(f"array {name} cannot be folded: {reason.reason}")
         cells = self.array(name).cells
-        needed = self.live_out.subtract(isl.UnionSet.from_set(isl.Set.universe(cells.get_space())))
+        needed = self.live_out.subtract(isl.Set.universe(cells.get_space()))
         kept = {other: why for other, why in self.kept.items() if other != name}
         return replace(added, kept=kept, live_out=needed)
 
@@ -331,20 +332,6 @@ def find_array(arrays: tuple[Array, ...], name: str) -> Array:
 
 def _ranks(arrays: Iterable[Array]) -> dict[str, int]:
     return {array.name: array.rank for array in arrays}
-
-
-def _union_set(context: isl.Set, sets: Iterable[isl.Set]) -> isl.UnionSet:
-    total = isl.UnionSet.empty(context.get_space())
-    for item in sets:
-        total = total.union(isl.UnionSet.from_set(item))
-    return total
-
-
-def _union_map(context: isl.Set, maps: Iterable[isl.Map]) -> isl.UnionMap:
-    total = isl.UnionMap.empty(context.get_space())
-    for item in maps:
-        total = total.union(isl.UnionMap.from_map(item))
-    return total
 
 
 def _equal_sets(known: isl.Set, left: isl.UnionSet, right: isl.UnionSet) -> bool:

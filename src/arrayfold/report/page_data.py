@@ -14,7 +14,8 @@ from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.conflicts.execution import Cell, execution_at
 from arrayfold.conflicts.liveness import Liveness
-from arrayfold.exact.isl import comfortable_parameters, fix_parameters, points
+from arrayfold.exact.isl import fix_parameters, points
+from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.exact.points import count_points
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector

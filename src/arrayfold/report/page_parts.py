@@ -10,7 +10,8 @@ import islpy as isl
 
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import comfortable_parameters, fix_parameters
+from arrayfold.exact.isl import fix_parameters
+from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.fold.check import Checked
 from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import FoldedArray, FoldResult

@@ -10,7 +10,8 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.conflicts.execution import Cell, execution_at
 from arrayfold.conflicts.liveness import Liveness
-from arrayfold.exact.isl import comfortable_parameters, points
+from arrayfold.exact.isl import points
+from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.exact.points import check_count
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 

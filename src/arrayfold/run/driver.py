@@ -14,7 +14,8 @@ from arrayfold.c.data import ArrayData, DataType, PointerData, RecordData, Scala
 from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, walk
-from arrayfold.exact.isl import comfortable_parameters, fix_parameters
+from arrayfold.exact.isl import fix_parameters
+from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.frontends.c.data import FunctionData, function_data
 from arrayfold.program.model import Program
 from arrayfold.run.driver_support import DECLARATIONS

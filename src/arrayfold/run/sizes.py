@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from arrayfold.exact.isl import comfortable_parameters, parameter_names, smallest_parameters
+from arrayfold.exact.isl import parameter_names
+from arrayfold.exact.parameter_values import comfortable_parameters, smallest_parameters
 
 
 def sizes_to_compare(context: isl.Set, params: Mapping[str, int], comfortable: int) -> list[dict[str, int]]:

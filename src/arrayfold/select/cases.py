@@ -19,7 +19,8 @@ from arrayfold.base.errors import ArrayfoldError
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts.conflicts import Conflicts, in_residue_class
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import few_parameter_points, fix_parameters, fresh_names, parameter_minima
+from arrayfold.exact.isl import fix_parameters, fresh_names
+from arrayfold.exact.parameter_values import few_parameter_points, parameter_minima
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request

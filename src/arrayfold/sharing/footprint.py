@@ -11,7 +11,8 @@ import islpy as isl
 from arrayfold.bounds.minimal import Gap
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import far_parameters, parameter_names
+from arrayfold.exact.isl import parameter_names
+from arrayfold.exact.parameter_values import far_parameters
 from arrayfold.exact.signs import is_at_most
 
 

@@ -14,6 +14,7 @@ import islpy as isl
 from arrayfold.base.errors import InputError
 from arrayfold.conflicts.liveness import Accesses, Liveness, analyse
 from arrayfold.exact.isl import fix_parameters, fresh_names, points
+from arrayfold.exact.relations import relation
 from arrayfold.passes.merge import Embedding, merged
 from arrayfold.program.model import Array, Program
 
@@ -79,8 +80,8 @@ def _arrays_as_cells(program: Program, arrays: Sequence[str]) -> tuple[Liveness,
 
 def _number_of_cells(array: Array, name: str, number: int) -> isl.Map:
     """{ A[x] -> N[number] }"""
-    cells = ", ".join(f"x{k}" for k in range(array.rank))
-    return isl.Map(f"{{ {array.name}[{cells}] -> {name}[{number}] }}").intersect_domain(array.cells)
+    cells = [f"x{k}" for k in range(array.rank)]
+    return relation(cells, [str(number)], names=(array.name, name)).intersect_domain(array.cells)
 
 
 def _ends(accesses: Accesses, number: int, here: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold.c.source import CText
+from arrayfold.exact.relations import relation
 from arrayfold.frontends.c.openmp import Directive
 from arrayfold.frontends.c.walk import Found, Loop
 from arrayfold.order.tasks import Path, partings
@@ -103,7 +104,7 @@ def _in_order_of_making(first: TaskStatement, second: TaskStatement, same: isl.U
     space = isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, *loops)
     for times, *left in partings(first.task.path, second.task.path, space):
         if not any(step.kind == "async" for rest in left for step in rest):
-            pairs = isl.UnionMap.from_map(times).intersect(same)
+            pairs = same.intersect(times)
             ends = _task_of(first.found, loops[0]), _task_of(second.found, loops[1]).reverse()
             total = total.union(ends[0].apply_range(pairs).apply_range(ends[1]))
     return total
@@ -121,7 +122,7 @@ def instances_of(item: Found) -> isl.Map:
     signs = _signs(item)
     names = [f"i{k}" for k in range(len(signs))]
     turns = [f"{'-' if sign < 0 else ''}{name}" for sign, name in zip(signs, names, strict=True)]
-    order = isl.Map(f"{{ {item.name}[{', '.join(names)}] -> [{', '.join(turns)}] }}")
+    order = relation(names, turns, names=(item.name, ""))
     return order.intersect_domain(item.may.set_tuple_name(item.name)).reverse()
 
 

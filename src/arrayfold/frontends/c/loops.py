@@ -13,6 +13,7 @@ from arrayfold.c.source import CText
 from arrayfold.c.tree import Assign, Binary, Declare, Evaluate, Expression, For, Variable, walk
 from arrayfold.exact.isl import coalesced
 from arrayfold.exact.pieces import in_one_piece
+from arrayfold.exact.relations import relation
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 from arrayfold.frontends.c.assumptions import Need
 from arrayfold.frontends.c.integers import (
@@ -180,12 +181,10 @@ def _has_inequality(condition: Expression) -> bool:
 def _shift(like: isl.Set, step: int) -> isl.Map:
     """{ [outer, i] -> [outer, i + step] }"""
     names = [f"o{k}" for k in range(like.dim(isl.dim_type.set) - 1)]
-    return isl.Map(f"{{ [{', '.join([*names, 'i'])}] -> [{', '.join([*names, f'i + ({step})'])}] }}")
+    return relation([*names, "i"], [*names, f"i + ({step})"])
 
 
 def _later(outer: int, step: int) -> isl.Map:
     """{ [outer, i] -> [outer, j] } with j after i."""
     names = [f"o{k}" for k in range(outer)]
-    relation = "<" if step > 0 else ">"
-    before, after = ", ".join([*names, "i"]), ", ".join([*names, "j"])
-    return isl.Map(f"{{ [{before}] -> [{after}] : i {relation} j }}")
+    return relation([*names, "i"], [*names, "j"], "i < j" if step > 0 else "i > j")

@@ -13,7 +13,8 @@ import islpy as isl
 from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.source import CSource, CText, Region, assigned_variable, loop_variable
 from arrayfold.c.tree import Declare, Expression, For, Reference, Span, Variable, walk
-from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.isl import coalesced, fresh_names, parameter_space
+from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.affine import AffineReader
 from arrayfold.frontends.c.arrays import (
     extent_box,
@@ -415,11 +416,7 @@ class _RegionReader:
             or variable.is_array
             or not self._region.holds(variable.span.start)
         }
-        live_out = isl.UnionSet.empty(context.get_space())
-        for array in arrays:
-            if array.name in stays:
-                live_out = live_out.union(isl.UnionSet.from_set(array.cells))
-        return live_out
+        return union_of_sets(context.get_space(), (one.cells for one in arrays if one.name in stays))
 
     # ------------------------------------------------ the context
 
@@ -461,9 +458,7 @@ class _RegionReader:
 def _optional(statements: Iterable[Statement], source: CSource, context: isl.Set) -> isl.UnionSet | None:
     """{ S[i] }: what runs under conditions on data only."""
     guarded = [one.domain for one in statements if source.statements[one.name].guards]
-    total = isl.UnionSet.empty(context.get_space())
-    for domain in guarded:
-        total = total.union(isl.UnionSet.from_set(domain))
+    total = union_of_sets(context.get_space(), guarded)
     return coalesced(total.intersect_params(context)) if guarded else None
 
 
@@ -516,9 +511,8 @@ def _schedule(
         f"[{', '.join(column[row] for column, _ in columns)}]"
         for row, item in enumerate(found)
     ]
-    domain = isl.UnionSet("{ }")
-    for item in found:
-        domain = domain.union(isl.UnionSet.from_set(item.may.set_tuple_name(item.name)))
+    domains = (item.may.set_tuple_name(item.name) for item in found)
+    domain = union_of_sets(parameter_space(()), domains)
     schedule = isl.UnionMap(f"{{ {'; '.join(pieces)} }}").intersect_domain(domain)
     return schedule, {k: "doall" for k, (_, is_parallel) in enumerate(columns) if is_parallel}
 

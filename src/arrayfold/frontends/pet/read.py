@@ -16,6 +16,7 @@ import islpy as isl
 from arrayfold.base.source_text import SourceText
 from arrayfold.exact.isl import coalesced, fresh_name, is_bounded, maps_by_domain, parameter_names, tuple_name
 from arrayfold.exact.isl_text import read_isl
+from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.pet.accesses import Touches, read_touches
 from arrayfold.frontends.pet.context import without_limits_of_types
 from arrayfold.frontends.pet.schedule import padded, read_schedule_tree, with_late_reads
@@ -74,11 +75,9 @@ def read_pet(file: str, text: str) -> Program:
     mixed = [statement.name for statement in statements if statement.touches.are_mixed]
     if mixed:
         made, schedule = with_late_reads(made, schedule, mixed)
-    live_out = isl.UnionSet.empty(space)
     written = {access.array for statement in made for access in statement.accesses if access.is_write}
-    for array in used:
-        if array.kept is not None and array.name in written:
-            live_out = live_out.union(isl.UnionSet.from_set(touched[array.name]))
+    kept = (touched[one.name] for one in used if one.kept is not None and one.name in written)
+    live_out = union_of_sets(space, kept)
     return Program(
         name=file,
         context=context,
@@ -269,5 +268,5 @@ def _checked_order(
             raise text.text.error(f"{message}, for example {missing.sample_point()}")
         if not own.is_single_valued():
             raise text.text.error(f"the schedule gives some instance of {statement.name} more than one time")
-        schedule = schedule.union(isl.UnionMap.from_map(own))
+        schedule = schedule.union(own)
     return coalesced(schedule)

@@ -44,7 +44,7 @@ def padded(times: Iterable[isl.UnionMap]) -> isl.UnionMap:
         longer = part
         for k in range(part.dim(isl.dim_type.out), depth):
             longer = longer.add_dims(isl.dim_type.out, 1).fix_val(isl.dim_type.out, k, isl.Val(0))
-        order = order.union(isl.UnionMap.from_map(longer))
+        order = order.union(longer)
     return order
 
 

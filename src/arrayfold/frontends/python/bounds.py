@@ -16,7 +16,8 @@ from arrayfold.base.errors import InputError
 from arrayfold.c.tree import Reference, Subscript
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
-from arrayfold.exact.isl import coalesced, smallest_parameters
+from arrayfold.exact.isl import coalesced
+from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.frontends.c.arrays import extent_box
 from arrayfold.program.model import Program
 

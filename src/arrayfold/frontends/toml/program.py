@@ -8,6 +8,7 @@ from typing import Any, cast
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced, is_bounded, maps_of, parameter_names, sets_of, tuple_name
+from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.toml.parts import ProblemParts, counted, did_you_mean
 from arrayfold.frontends.toml.task_language import find_occurrences, parse_tasks
 from arrayfold.order.tasks import Occurrence, happens_before, textual_schedule
@@ -25,10 +26,8 @@ def build_program(parts: ProblemParts) -> Program:
     statements = tuple(
         Statement(name, domain, _accesses(parts, name, domain, optional)) for name, domain in domains.items()
     )
-    touched = isl.UnionSet.empty(parts.context.get_space())
-    for statement in statements:
-        for access in statement.accesses:
-            touched = touched.union(isl.UnionSet.from_set(access.relation.range()))
+    ranges = (access.relation.range() for statement in statements for access in statement.accesses)
+    touched = union_of_sets(parts.context.get_space(), ranges)
     live_in = _live_cells(parts, "live_in", ranks, touched)
     live_out = _live_cells(parts, "live_out", ranks, touched)
     cells = coalesced(touched.union(live_in).union(live_out))
@@ -169,7 +168,7 @@ def _optional(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.UnionS
     total = isl.UnionSet.empty(parts.context.get_space())
     for group in sets_of(parts.set("optional")):
         domain = parts.check_statement("optional", tuple_name(group), group.dim(isl.dim_type.set), domains)
-        total = total.union(isl.UnionSet.from_set(group.intersect(domain)))
+        total = total.union(group.intersect(domain))
     return coalesced(total)
 
 
@@ -230,7 +229,7 @@ def _schedule(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> 
         if name in depths:
             raise parts.error(f"the times of {name} differ in length", key, name)
         depths[str(name)] = times.dim(isl.dim_type.out)
-        schedule = schedule.union(isl.UnionMap.from_map(times))
+        schedule = schedule.union(times)
     depth = max(depths.values(), default=0)
     for name, domain in domains.items():
         missing = isl.UnionSet.from_set(domain).subtract(schedule.domain())
@@ -252,8 +251,7 @@ def _relation(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> 
             parts.check_statement(key, relation.get_tuple_name(side), relation.dim(side), domains)
             for side in (isl.dim_type.in_, isl.dim_type.out)
         ]
-        clipped = relation.intersect_domain(ends[0]).intersect_range(ends[1])
-        total = total.union(isl.UnionMap.from_map(clipped))
+        total = total.union(relation.intersect_domain(ends[0]).intersect_range(ends[1]))
     return coalesced(total)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import parameter_minima
+from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.auto.affine_lattices import AffineBasis, basis_at, fit_bases, moved

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.determinant import cofactor, determinant
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import parameter_minima
+from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.auto.affine_lattices import AffineBasis
 
@@ -27,10 +28,11 @@ def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[Modula
     (name,) = parameter_minima(conflicts.context) or {"": 0}
     parameter = Formula.name(name)
     matrix = [[parameter * slope + constant for constant, slope in vector] for vector in basis]
-    columns, determinant = _adjugate_columns(matrix)
-    if determinant.evaluate({name: _TRIED[0]}) < 0:
-        determinant = -determinant
-    if determinant == Formula.constant(1):
+    columns = [[cofactor(matrix, j, i) for j in range(len(matrix))] for i in range(len(matrix))]
+    index = determinant(matrix)
+    if index.evaluate({name: _TRIED[0]}) < 0:
+        index = -index
+    if index == Formula.constant(1):
         yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])
         return
     rank = len(basis)
@@ -46,7 +48,7 @@ def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[Modula
         if any(weight)
     ]
     for factor in (1, *_FACTORS):
-        candidates = sorted(_divided(rows, determinant, factor, name), key=_simplicity)
+        candidates = sorted(_divided(rows, index, factor, name), key=_simplicity)
         for row, modulus in candidates:
             extra = _second_row(matrix, factor, name) if factor > 1 else None
             if factor > 1 and extra is None:
@@ -56,35 +58,13 @@ def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[Modula
             yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, lines, moduli)
 
 
-def _adjugate_columns(matrix: Sequence[Sequence[Formula]]) -> tuple[list[list[Formula]], Formula]:
-    """Entry (i, j) of the adjugate, and the determinant."""
-    rank = len(matrix)
-
-    def minor(row: int, column: int) -> Formula:
-        rest = [[*line[:column], *line[column + 1 :]] for k, line in enumerate(matrix) if k != row]
-        return _formula_determinant(rest) * (-1) ** (row + column)
-
-    adjugate = [[minor(j, i) for j in range(rank)] for i in range(rank)]
-    return adjugate, _formula_determinant(matrix)
-
-
-def _formula_determinant(matrix: Sequence[Sequence[Formula]]) -> Formula:
-    if not matrix:
-        return Formula.constant(1)
-    total = Formula.constant(0)
-    for column, entry in enumerate(matrix[0]):
-        minor = [[*row[:column], *row[column + 1 :]] for row in matrix[1:]]
-        total += entry * _formula_determinant(minor) * (-1) ** column
-    return total
-
-
 def _divided(
-    rows: Sequence[Sequence[Formula]], determinant: Formula, factor: int, name: str
+    rows: Sequence[Sequence[Formula]], index: Formula, factor: int, name: str
 ) -> Iterator[tuple[list[Formula], Formula]]:
-    """Rows divided by a factor that they share with the determinant, where nothing else is shared."""
-    if any(coefficient % factor for _, coefficient in determinant.terms):
+    """Rows divided by a factor that they share with the index, where nothing else is shared."""
+    if any(coefficient % factor for _, coefficient in index.terms):
         return
-    modulus = determinant * _inverse(factor)
+    modulus = index * _inverse(factor)
     for row in rows:
         if any(coefficient % factor for entry in row for _, coefficient in entry.terms):
             continue

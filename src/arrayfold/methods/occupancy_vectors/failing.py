@@ -15,6 +15,7 @@ import islpy as isl
 
 from arrayfold.exact.isl import coalesced, fresh_names
 from arrayfold.exact.lattice import Vector
+from arrayfold.exact.relations import relation
 from arrayfold.methods.occupancy_vectors.schedules import Row, ScheduleSpace, affine_text, generators
 from arrayfold.methods.occupancy_vectors.single_assignment import Flow, SingleAssignment
 from arrayfold.methods.occupancy_vectors.vectors import is_free, vectors_of_length
@@ -126,16 +127,16 @@ def _out_of_order(space: ScheduleSpace, extreme: Extreme, first: str, second: st
     cell = fresh_names("j", rank, form.parameters)
     tip = [f"{j} + {v}" for j, v in zip(cell, vector, strict=True)]
     prefix = f"[{', '.join(form.parameters)}] -> "
-    everything = ", ".join([*vector, *cell])
-    start = isl.Map(f"{prefix}{{ [{everything}] -> {first}[{', '.join(cell)}] }}")
-    end = isl.Map(f"{prefix}{{ [{everything}] -> {second}[{', '.join(tip)}] }}")
+    everything = [*vector, *cell]
+    start = relation(everything, cell, names=("", first), parameters=form.parameters)
+    end = relation(everything, tip, names=("", second), parameters=form.parameters)
     where = start.intersect_range(form.domains[first]).domain()
     where = where.intersect(end.intersect_range(form.domains[second]).domain())
     early = (
         f"{_time(space, extreme.theta, second, tip)} - ({_time(space, extreme.theta, first, cell)})"
         f" < {extreme.weight}"
     )
-    return _project(where.intersect(isl.Set(f"{prefix}{{ [{everything}] : {early} }}")), rank)
+    return _project(where.intersect(isl.Set(f"{prefix}{{ [{', '.join(everything)}] : {early} }}")), rank)
 
 
 def _hits_live_out(form: SingleAssignment, array: str) -> Iterator[isl.Set]:
@@ -205,9 +206,8 @@ def _instances(form: SingleAssignment, flow: Flow, writer: str) -> isl.Set:
     names = _names(form, flow)
     pairs = flow.pairs.wrap().flatten().insert_dims(isl.dim_type.set, 0, len(names.vector))
     tip = [f"{j} + {v}" for j, v in zip(names.source, names.vector, strict=True)]
-    everything = ", ".join([*names.vector, *names.source, *names.sink])
-    prefix = f"[{', '.join(form.parameters)}] -> "
-    onto = isl.Map(f"{prefix}{{ [{everything}] -> {writer}[{', '.join(tip)}] }}")
+    everything = [*names.vector, *names.source, *names.sink]
+    onto = relation(everything, tip, names=("", writer), parameters=form.parameters)
     return pairs.intersect(onto.intersect_range(form.domains[writer]).domain())
 
 

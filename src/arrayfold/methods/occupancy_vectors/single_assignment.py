@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import islpy as isl
 
 from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.exact.isl import coalesced, maps_of, parameter_names
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.order.dataflow import find_dataflow
 from arrayfold.order.dependences import memory_dependences
 from arrayfold.order.events import order_of
@@ -66,12 +68,7 @@ class SingleAssignment:
 
     def cells(self, array: str) -> isl.Set:
         """{ [x] }: the cells of an array that are written."""
-        total: isl.Set | None = None
-        for statement in self.writers[array]:
-            domain = self.domains[statement].reset_tuple_id()
-            total = domain if total is None else total.union(domain)
-        assert total is not None
-        return total
+        return reduce(isl.Set.union, (self.domains[one].reset_tuple_id() for one in self.writers[array]))
 
 
 def single_assignment(program: Program, arrays: Sequence[str]) -> SingleAssignment:
@@ -140,11 +137,11 @@ def _check_written_once(array: str, domains: Sequence[isl.Set]) -> None:
 def _flows(flows: isl.UnionMap, program: Program, array: str) -> isl.UnionMap:
     """{ T[j] -> R[i] }: through one array; the cell is that of the writer."""
     cells = program.array(array).cells
-    through = isl.UnionMap.empty(flows.get_space())
-    for part in maps_of(flows):
-        reads = part.range().unwrap()
-        if reads.get_tuple_name(isl.dim_type.out) == cells.get_tuple_name():
-            through = through.union(isl.UnionMap.from_map(part))
+    name = cells.get_tuple_name()
+    parts = (
+        part for part in maps_of(flows) if part.range().unwrap().get_tuple_name(isl.dim_type.out) == name
+    )
+    through = union_of_maps(flows.get_space(), parts)
     return through.range_factor_domain()
 
 
