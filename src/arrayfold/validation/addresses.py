@@ -79,7 +79,7 @@ class Addresses:
             case "UNARY_OPERATOR" if node.operator == "*":
                 value = self.value(node.expressions[0])
                 if not isinstance(value.type, Pointer):
-                    raise Unsupported("what is followed is no pointer", node.spot)
+                    raise Unsupported("what is followed is not a pointer", node.spot)
                 return value.run, value.type.target
             case _:
                 raise Unsupported("the address of this expression", node.spot)
@@ -104,7 +104,7 @@ class Addresses:
             return self._of_array_element(array[0], array[1], index, spot)
         base = self.value(first)
         if not isinstance(base.type, Pointer):
-            raise Unsupported("a subscript of what is no array", spot)
+            raise Unsupported("a subscript of what is not an array", spot)
         pointer, kind = base.run, base.type.target
         size = self._element_size(kind, spot)
         width, measured = (size, None) if isinstance(size, int) else (0, size)

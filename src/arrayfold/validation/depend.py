@@ -137,7 +137,7 @@ class _Item:
         if variable.is_register:
             return lambda f: m.whole(f[slot], spot)
         base = self._base(variable, is_pointer=False)
-        # What a pragma reads is no access of the program.
+        # What a pragma reads is not an access of the program.
         load = self._accesses.load(base, variable.type, spot)
 
         def number(f: Frame) -> int:

@@ -369,7 +369,7 @@ def _only(node: Node) -> Node:
     while node.kind == "COMPOUND_STMT" and len(node.parts) == 1:
         node = node.parts[0]
     if node.kind != "FOR_STMT":
-        raise Unsupported("a parallel loop that is no for loop", node.spot)
+        raise Unsupported("a parallel loop that is not a for loop", node.spot)
     return node
 
 

@@ -32,7 +32,7 @@ class Races:
     """Accesses of parallel code so far.
 
     mask     the segments that surely ran before this moment, the current one among them
-    loose    segments of the team that nobody has waited for
+    loose    segments of the team that nothing has waited for
     shared   objects up to this number existed before the team; None if one thread runs alone
     is_quiet inside of atomic and critical, whose accesses do not race with each other
     """

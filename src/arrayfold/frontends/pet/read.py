@@ -129,7 +129,7 @@ def _kept(node: YamlNode, name: str) -> Kept | None:
 def _parameters_only(node: YamlNode) -> isl.Set:
     found = _set(node)
     if not found.is_params():
-        raise node.error("the context must speak of parameters only")
+        raise node.error("the context may mention only parameters")
     return found
 
 

@@ -110,7 +110,7 @@ class Expressions:
                     return number
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 raise self._text.error(
-                    "a condition is no number here", node, "Choose a number: 1 if ... else 0."
+                    "a condition is not a number here", node, "Choose a number: 1 if ... else 0."
                 )
             case _:
                 pass
@@ -118,10 +118,10 @@ class Expressions:
 
     def _constant(self, node: ast.expr, value: object) -> Value:
         if isinstance(value, bool):
-            raise self._text.error(f"{value} is no number here", node, "Write 1 or 0.")
+            raise self._text.error(f"{value} is not a number here", node, "Write 1 or 0.")
         if isinstance(value, int | float):
             return self.operations.number(node, value)
-        raise self._text.error(f"{self._text.source(node)} is no number", node)
+        raise self._text.error(f"{self._text.source(node)} is not a number", node)
 
     def _name(self, node: ast.expr, name: str) -> Value:
         interface = self._interface
@@ -152,7 +152,7 @@ class Expressions:
         if number is not None:
             return number
         raise self._text.error(
-            f"nothing is known of {name}",
+            f"unknown name {name}",
             node,
             "A kernel sees its arguments, and numbers that its file names once at the top.",
         )
@@ -185,7 +185,9 @@ class Expressions:
         base, indices = subscripts(node)
         if not isinstance(base, ast.Name) or base.id not in self._interface.arrays:
             raise self._text.error(
-                f"{self._text.source(base)} is no array", base, "Arrays are arguments, or come from af.empty."
+                f"{self._text.source(base)} is not an array",
+                base,
+                "Arrays are arguments, or come from af.empty.",
             )
         info = self._interface.arrays[base.id]
         if not info.is_argument and base.id not in self._scope.defined:
@@ -201,7 +203,7 @@ class Expressions:
                 "Write a loop over them.",
             )
         if isinstance(node, ast.Constant) and node.value in (None, ...):
-            raise self._text.error(f"{self._text.source(node)} is no index of an element", node)
+            raise self._text.error(f"{self._text.source(node)} is not the index of an element", node)
         index = self.value(node)
         if not is_whole(index.kind):
             raise self._text.error(f"an index is a whole number, but this is a {index.kind}", node)

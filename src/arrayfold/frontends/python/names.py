@@ -73,7 +73,7 @@ class CNames:
             self.of(name)
 
     def fresh(self, wanted: str) -> str:
-        """A name like the one wanted that nobody has."""
+        """A name like the one wanted that is not taken."""
         name = wanted
         while name in self.taken or not is_c_name(name):
             name += "_"

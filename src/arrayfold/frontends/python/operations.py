@@ -128,9 +128,7 @@ class Operations:
     def _power(self, node: ast.AST, left: Value, right: Value) -> Value:
         exponent = right.number
         if exponent is None:
-            raise self.text.error(
-                "the exponent of ** must be a number as such", node, "Use math.pow, or a loop."
-            )
+            raise self.text.error("the exponent of ** must be a constant", node, "Use math.pow, or a loop.")
         if is_whole(left.kind):
             if not isinstance(exponent, int) or not 0 <= exponent <= _HIGHEST_POWER:
                 raise self.text.error(

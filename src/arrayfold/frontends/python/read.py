@@ -33,13 +33,13 @@ _IN_PYTHON = {
         "Bounds of loops and indices must be affine in names of loops and sizes.",
     ),
     "is affine only with a constant on its right": (
-        "is affine only with a number as such on its right",
+        "is affine only with a constant on its right",
         _AFFINE,
     ),
     "is outside": ("is outside", "Change the bounds of the loop; negative indices are not analysed."),
     "the value of ": ("the value of ", _AFFINE),
     "this is not affine": ("this is not affine", _AFFINE),
-    "is no integer variable": ("is no whole number", _AFFINE),
+    "is not an integer variable": ("is not a whole number", _AFFINE),
 }
 _NAMES = {"floor_div_any()": "//", "floor_mod_any()": "%", "floor_div()": "//", "floor_mod()": "%"}
 
@@ -90,7 +90,7 @@ def has_kernels(text: str) -> bool:
 def read_function(
     file: str, text: str, first_line: int, name: str, dtype: DType, values: Mapping[str, Any]
 ) -> Program:
-    """A function that is there already, as a program.
+    """A function that Python has loaded, as a program.
 
     text, first_line  its lines, decorators included, and where they begin in the file
     values            what the names outside of it mean
@@ -138,7 +138,7 @@ def _rule(program: Program, kernel: Translated, text: str, node: ast.expr) -> is
 
 
 def _in_python(error: InputError) -> InputError:
-    """The same error with a message and a hint that speak of Python."""
+    """The same error with a message and a hint in terms of Python."""
     message, hint = error.message, None
     for words, (better, advice) in _IN_PYTHON.items():
         if words in message:

@@ -20,7 +20,7 @@ _SHAPES = "Sizes are sums and multiples of sizes and whole numbers: N, N + 2, 2 
 
 @dataclass
 class ArrayInfo:
-    """An array of a kernel; an extent that nobody named yet is None, as are all before the rank is known."""
+    """An array of a kernel; extents without a name yet are None."""
 
     name: str
     dtype: DType
@@ -54,7 +54,7 @@ class Interface:
     scalars     arguments that are numbers -> int or float
     named       Python name -> size that it stands for
     rules       conditions on sizes that the kernel asserts, as isl text, each with its node
-    setup       statements that are dealt with here, and so are no part of the loops
+    setup       statements that are dealt with here, and so are not part of the loops
     """
 
     text: PythonText
@@ -87,7 +87,7 @@ class Interface:
         return [node for node in stored_names(self.function) if node.id == name]
 
     def extent(self, array: str, dimension: int, node: ast.AST) -> Formula:
-        """The length of an array along a dimension; one that nobody named gets a name."""
+        """The length of an array along a dimension; one without a name gets one."""
         info = self.arrays[array]
         if not 0 <= dimension < info.rank:
             raise self.text.error(
@@ -148,7 +148,7 @@ class Interface:
             case _:
                 return None
         if name not in self.arrays:
-            raise self.text.error(f"{name} is no array", node)
+            raise self.text.error(f"{name} is not an array", node)
         return name, dimension
 
 
@@ -223,7 +223,7 @@ def _annotated(interface: Interface, argument: ast.arg) -> Kind | None:
         case "ndarray" | "Any" | "ArrayLike":
             return None
         case _:
-            message = f"{word} is no type of an argument of a kernel"
+            message = f"{word} is not a type for an argument of a kernel"
             raise interface.text.error(message, node, _ANNOTATIONS)
 
 
@@ -292,7 +292,7 @@ def read_temporary(interface: Interface, statement: ast.stmt, dtype: DType) -> N
         return
     text = interface.text
     if name in interface.arrays or name in interface.scalars:
-        raise text.error(f"{name} is already there", statement, "Give the temporary another name.")
+        raise text.error(f"the name {name} is already taken", statement, "Give the temporary another name.")
     stores = interface.stores(name)
     if len(stores) > 1:
         raise text.error(f"{name} is an array, and it is assigned again here", stores[1])

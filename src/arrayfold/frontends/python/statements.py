@@ -123,7 +123,9 @@ class Body:
             ):
                 return [self._assign(statement, target, value, scope)]
             case ast.Assign():
-                raise text.error("one value for several targets", statement, "Write one assignment for each.")
+                raise text.error(
+                    "this assigns one value to several targets", statement, "Write one assignment for each."
+                )
             case ast.AugAssign():
                 return [self._update(statement, scope)]
             case ast.For():
@@ -134,7 +136,7 @@ class Body:
                 return []
             case ast.Expr():
                 raise text.error(
-                    "a value that nobody uses",
+                    "this value is never used",
                     statement,
                     "A kernel assigns to elements of arrays and to names.",
                 )

@@ -15,7 +15,7 @@ from arrayfold.frontends.python.text import Code, PythonText
 from arrayfold.frontends.python.values import C_TYPES, DType, dtype_called
 from arrayfold.program.signature import Argument, Signature, Size
 
-# Those for positive divisors that are numbers as such read as affine; the others do what NumPy does for any.
+# Those for positive divisors that are constants read as affine; the others do what NumPy does for any.
 _DIVISIONS = {
     "floor_div": """\
 static long long floor_div(long long a, long long b)
