@@ -239,7 +239,7 @@ def test_without_a_compiler_the_fold_goes_on_and_the_run_fails(
     [
         (["fold", "examples/horner.c", "--loops", "some"], "expected keep or generate"),
         (["fold", "examples/horner.c", "other.c"], "unexpected argument 'other.c'"),
-        (["fold", "examples/jacobi-1d.toml", "--", "-DX"], "is no C file"),
+        (["fold", "examples/jacobi-1d.toml", "--", "-DX"], "is not a C file"),
         (["fold", "examples/two-regions.c", "--temporary", "in"], "add --region NAME"),
         (["fold", "examples/two-regions.c", "--array", "nothing"], "there is no array 'nothing'"),
         (["fold", "examples/two-regions.c", "--param", "Q=3"], "there is no parameter 'Q'"),

@@ -12,8 +12,7 @@ from arrayfold.conflicts.liveness import analyse, with_temporaries
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.check import check
 from arrayfold.frontends import read, read_all, write_problem
-from arrayfold.frontends.pet.context import without_limits_of_types
-from arrayfold.frontends.pet.read import read_pet
+from arrayfold.frontends.pet.read import read_pet, without_limits_of_types
 from arrayfold.frontends.pet.schedule import read_schedule_tree
 from arrayfold.frontends.pet.yaml import read_yaml
 from arrayfold.frontends.smo import read_smo

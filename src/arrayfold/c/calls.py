@@ -61,7 +61,7 @@ def _plain(name: str) -> str:
 
 
 def only_computes(function: Function, trusted: Collection[str] = ()) -> bool:
-    """Whether nobody can tell how often a function is called, and when: it looks at its arguments alone.
+    """Whether nothing can tell how often a function is called, and when: it looks at its arguments alone.
 
     trusted  functions of which the user says so
     """

@@ -22,7 +22,7 @@ class ScalarData:
 
 @dataclass(frozen=True)
 class ArrayData:
-    """An array; its count is None where it is no constant."""
+    """An array; its count is None where it is not a constant."""
 
     element: DataType
     count: int | None

@@ -93,7 +93,7 @@ class ExpressionPrinter:
                 return self._size_of_type(expression), _POSTFIX
 
     def _size_of_type(self, expression: Opaque) -> str:
-        """`sizeof(T)` as the file says it; what is no such thing cannot be printed."""
+        """`sizeof(T)` as the file says it; anything else cannot be printed."""
         span = expression.span
         is_type = span.is_text and not expression.parts
         match = _SIZE_OF_TYPE.match(self._file.plain, span.start) if is_type else None

@@ -117,7 +117,7 @@ class Number:
 
 @dataclass(frozen=True, eq=False)
 class OtherLiteral:
-    """A constant that is no integer: its text."""
+    """A constant that is not an integer: its text."""
 
     span: Span
     type: CType

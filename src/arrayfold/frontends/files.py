@@ -74,7 +74,7 @@ def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context:
 
         return [*read_c(str(path), data, arguments, context=context)]
     if arguments:
-        raise InputError(f"{path} is no C file; options after -- are for the C parser")
+        raise InputError(f"{path} is not a C file; options after -- are for the C parser")
     if path.suffix == ".toml":
         return [read_problem(str(path), text)]
     if path.suffix == ".json":

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from arrayfold.base.errors import InputError
+from arrayfold.frontends.python.values import DTYPES, DType, dtype_called
 from arrayfold.program.model import ConflictProblem, Problem, Program
 
 if TYPE_CHECKING:
     import numpy as np
 
-_DTYPES = ("float32", "float64", "int32", "int64")
 _dtype_of_kernel: ContextVar[str] = ContextVar("dtype of the kernel that runs", default="float64")
 
 
@@ -25,9 +25,9 @@ class Kernel:
     Calling it runs the function itself. `fold` takes it as it takes a file.
     """
 
-    def __init__(self, function: Callable[..., None], dtype: str) -> None:
+    def __init__(self, function: Callable[..., None], dtype: DType) -> None:
         self.function = function
-        self.dtype = dtype
+        self.dtype: DType = dtype
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> None:
@@ -98,12 +98,12 @@ def as_problem(problem: Problem | Kernel) -> Problem:
     return problem
 
 
-def _dtype_name(dtype: Any) -> str:
+def _dtype_name(dtype: Any) -> DType:
     name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", None) or str(dtype)
-    name = {"float": "float64", "int": "int64"}.get(name, name)
-    if name not in _DTYPES:
-        raise InputError(f"there is no element type {name}", hint=f"It is one of {', '.join(_DTYPES)}.")
-    return name
+    kind = dtype_called(name)
+    if kind is None:
+        raise InputError(f"there is no element type {name}", hint=f"It is one of {', '.join(DTYPES)}.")
+    return kind
 
 
 def _shown(file: str) -> str:

@@ -37,7 +37,7 @@ def apply_options(
 
 
 def read_context(parameters: Sequence[str], text: str) -> isl.Set | None:
-    """What a text says of some parameters; None if it speaks of others, or is no condition."""
+    """What a text says of some parameters; None if it mentions others, or is not a condition."""
     try:
         context = read_isl(isl.Set, _with_parameters(parameters, text, "{ : ", "context"))
     except InputError:
@@ -60,7 +60,7 @@ def _narrow(problem: Problem, text: str) -> Problem:
     source = _with_parameters(problem.parameters, text, "{ : ", "--context")
     context = read_isl(isl.Set, source)
     if not context.is_params():
-        raise source.error("the context must speak of parameters only, as in N >= 3")
+        raise source.error("the context may mention only parameters, as in N >= 3")
     unknown = {context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))}
     if unknown - set(problem.parameters):
         raise source.error(f"there is no parameter {min(filter(None, unknown - set(problem.parameters)))!r}")

@@ -1,6 +1,6 @@
 """Input files of the storage optimizer SMO (`.smo.input`) -> ConflictProblem.
 
-One item a line, in this order; lines that are empty or begin with `#` say nothing [BBC16]:
+One item per line, in this order; empty lines and those that begin with `#` are ignored [BBC16]:
 
     [N0] -> { [x0, x1] : ... }               the cells of the array
     [N0] -> { [y0, y1] : ... }               the same cells, as the other side of a conflict

@@ -113,14 +113,11 @@ def narrative(item: Checked) -> list[Event]:
     end = (
         f"{clobber.reader} reads {clobber.cell}" if clobber.reader else f"{clobber.cell} is needed afterwards"
     )
+    overwritten = f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address."
+    writes = [Event(start, clobber.cell, "write"), Event(overwritten, clobber.by_cell, "write")]
     if clobber.rewriter is not None:
         return [
-            Event(start, clobber.cell, "write"),
-            Event(
-                f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address.",
-                clobber.by_cell,
-                "write",
-            ),
+            *writes,
             Event(
                 f"{clobber.rewriter} writes {clobber.cell} again, and {end}. No value is lost in this story; "
                 "the mapping is refused because a lifetime counts from the first write to the last read. "
@@ -130,11 +127,6 @@ def narrative(item: Checked) -> list[Event]:
             ),
         ]
     return [
-        Event(start, clobber.cell, "write"),
-        Event(
-            f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address.",
-            clobber.by_cell,
-            "write",
-        ),
+        *writes,
         Event(f"{end}, but finds the value of {clobber.by_cell}.", clobber.by_cell, "read-wrong"),
     ]

@@ -1,227 +1,22 @@
-"""Variables, elements and members: where they are, loading and storing them."""
+"""Loading and storing variables, elements and members."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from arrayfold.validation import operators
-from arrayfold.validation.faults import Fault, Spot, Unsupported
-from arrayfold.validation.memory import is_address
+from arrayfold.validation.addresses import Addresses, refuse
+from arrayfold.validation.faults import Spot, Unsupported
+from arrayfold.validation.memory import Object
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
-from arrayfold.validation.scope import Scope, Value, Variable, scalar_type
-from arrayfold.validation.types import (
-    Array,
-    Count,
-    CType,
-    Frame,
-    Other,
-    Pointer,
-    Struct,
-    leaves,
-    size_of,
-    value_of,
-)
+from arrayfold.validation.scope import Value
+from arrayfold.validation.types import Array, CType, Frame, Other, Struct, leaves
 
 
-class Accesses:
+class Accesses(Addresses):
     """What the expressions of a function do with memory."""
-
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.m = scope.machine
-        self.lasting: Callable[[Node], Variable] | None = None
-        self.macro_words: Callable[[str], list[str] | None] = lambda _: None
-
-    def value(self, node: Node) -> Value:
-        """What an expression gives."""
-        raise NotImplementedError
-
-    def whole(self, node: Node) -> Run:
-        """The value of an expression that must be a whole number."""
-        raise NotImplementedError
-
-    def variable(self, node: Node) -> Variable:
-        """The variable that a name means."""
-        declared = node.referenced
-        if declared is None or declared.kind not in ("VAR_DECL", "PARM_DECL"):
-            raise Unsupported(f"{node.name} used as a value", node.spot)
-        found = self.scope.variables.get(declared.key)
-        if found is None:
-            assert self.lasting is not None
-            found = self.scope.variables[declared.key] = self.lasting(declared)
-        return found
-
-    def type_of(self, node: Node) -> CType:
-        """The type of an expression, arrays as they are."""
-        inner = node
-        while inner.kind == "PAREN_EXPR":
-            inner = inner.parts[0]
-        if inner.kind == "DECL_REF_EXPR":
-            return self.variable(inner).type
-        is_place = inner.kind in ("ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR") or (
-            inner.kind == "UNARY_OPERATOR" and inner.operator == "*"
-        )
-        return self.address(inner)[1] if is_place else self.value(inner).type
-
-    # ------------------------------------------------ addresses
-
-    def address(self, node: Node) -> tuple[Run, CType]:
-        """Where something is, and its type."""
-        match node.kind:
-            case "PAREN_EXPR":
-                return self.address(node.parts[0])
-            case "UNEXPOSED_EXPR" if len(node.parts) == 1:
-                return self.address(node.parts[0])
-            case "DECL_REF_EXPR":
-                return self._of_variable(node)
-            case "ARRAY_SUBSCRIPT_EXPR":
-                return self._of_element(node)
-            case "MEMBER_REF_EXPR":
-                return self._of_member(node)
-            case "UNARY_OPERATOR" if node.operator == "*":
-                value = self.value(node.expressions[0])
-                if not isinstance(value.type, Pointer):
-                    raise Unsupported("what is followed is no pointer", node.spot)
-                return value.run, value.type.target
-            case _:
-                raise Unsupported("the address of this expression", node.spot)
-
-    def _of_variable(self, node: Node) -> tuple[Run, CType]:
-        variable = self.variable(node)
-        if variable.lasting is not None:
-            lasting = variable.lasting
-            return lambda _: lasting(), variable.type
-        if variable.is_register:
-            raise Unsupported(f"the address of {variable.name}", node.spot)
-        slot = variable.slot
-        return lambda f: f[slot], variable.type
-
-    def _of_element(self, node: Node) -> tuple[Run, CType]:
-        first, second = node.expressions
-        if scalar_type(first.type).tag not in ("pointer", "array"):
-            first, second = second, first
-        index, m, spot = self.value(second).run, self.m, node.spot
-        array = self._array_behind(first)
-        if array is not None:
-            return self._of_array_element(array[0], array[1], index, spot)
-        base = self.value(first)
-        if not isinstance(base.type, Pointer):
-            raise Unsupported("a subscript of what is no array", spot)
-        pointer, kind = base.run, base.type.target
-        size = self._element_size(kind, spot)
-        width, measured = (size, None) if isinstance(size, int) else (0, size)
-
-        def address(f: Frame) -> Any:
-            start = pointer(f)
-            if start.__class__ is not tuple:
-                _refuse(start, spot)
-            obj, offset, low, high = start
-            at = index(f)
-            if type(at) is not int:
-                at = m.whole(at, spot)
-            return (obj, offset + at * (width if measured is None else measured(f)), low, high)
-
-        return address, kind
-
-    def _array_behind(self, node: Node) -> tuple[Run, Array] | None:
-        """The array that is made a pointer here, if it is one."""
-        inner = node.bare()
-        if inner.kind not in ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR") and not (
-            inner.kind == "UNARY_OPERATOR" and inner.operator == "*"
-        ):
-            return None
-        if inner.kind == "DECL_REF_EXPR" and not isinstance(self.variable(inner).type, Array):
-            return None
-        run, kind = self.address(inner)
-        return (run, kind) if isinstance(kind, Array) and kind.count is not None else None
-
-    def _of_array_element(self, base: Run, array: Array, index: Run, spot: Spot) -> tuple[Run, CType]:
-        m, size, count = self.m, self._element_size(array.element, spot), array.count
-        assert count is not None
-        if isinstance(size, int) and isinstance(count, int):
-            width, total = size, size * count
-
-            def fixed(f: Frame) -> Any:
-                obj, offset, low, high = base(f)
-                at = index(f)
-                if type(at) is not int:
-                    at = m.whole(at, spot)
-                if offset < low or offset + total > high:
-                    m.outside((obj, offset, low, high), total, spot)
-                return (obj, offset + at * width, offset, offset + total)
-
-            return fixed, array.element
-
-        whole = size_of(array)
-        assert whole is not None
-        assert not isinstance(whole, int)
-        width, measured = (size, None) if isinstance(size, int) else (0, size)
-
-        def address(f: Frame) -> Any:
-            obj, offset, low, high = base(f)
-            at = index(f)
-            if type(at) is not int:
-                at = m.whole(at, spot)
-            total = whole(f)
-            if offset < low or offset + total > high:
-                m.outside((obj, offset, low, high), total, spot)
-            step = width if measured is None else measured(f)
-            return (obj, offset + at * step, offset, offset + total)
-
-        return address, array.element
-
-    @staticmethod
-    def _element_size(kind: CType, spot: Spot) -> int | Run:
-        size = size_of(kind)
-        if size is None:
-            raise Unsupported("an element of unknown size", spot)
-        return size
-
-    def _of_member(self, node: Node) -> tuple[Run, CType]:
-        base, spot = node.expressions[0], node.spot
-        kind = self.type_of(base)
-        if isinstance(kind, Pointer):
-            run, struct = self.value(base).run, kind.target
-            if not isinstance(struct, Struct):
-                struct = scalar_type(base.type.get_canonical().get_pointee())
-        else:
-            run, struct = self.address(base)
-        name = node.name
-        if not name and node.referenced is not None:
-            name = f"#{node.referenced.key}"
-        if not isinstance(struct, Struct) or name not in struct.members:
-            raise Unsupported(f"member {node.name}", spot)
-        at, member = struct.members[name]
-        if isinstance(member, Other):
-            raise Unsupported(f"member {node.name}, a {member.tag}", spot)
-
-        def address(f: Frame) -> Any:
-            start = run(f)
-            if start.__class__ is not tuple:
-                _refuse(start, spot)
-            obj, offset, low, high = start
-            return (obj, offset + at, low, high)
-
-        return address, member
-
-    def decayed(self, run: Run, kind: Array, spot: Spot) -> Run:
-        """An array as a pointer to its first element."""
-        size, m = size_of(kind), self.m
-        if size is None:
-            return run
-
-        def pointer(f: Frame) -> Any:
-            obj, offset, low, high = run(f)
-            end = offset + value_of(size, f)
-            if offset < low or end > high:
-                m.outside((obj, offset, low, high), end - offset, spot)
-            return (obj, offset, offset, end)
-
-        return pointer
-
-    # ------------------------------------------------ loading and storing
 
     def load(self, run: Run, kind: CType, spot: Spot) -> Run:
         """What is at an address."""
@@ -230,19 +25,10 @@ class Accesses:
             return lambda f: [(at, part(f)) for at, part in parts]
         if isinstance(kind, Other | Array):
             raise Unsupported(f"a value of type {kind.tag}", spot)
-        m, width, place = self.m, kind.size, self.scope.place()
+        m, place = self.m, self._checked(run, kind.size, spot, is_write=False)
 
         def loaded(f: Frame) -> Any:
-            address = run(f)
-            if address.__class__ is not tuple:
-                _refuse(address, spot)
-            obj, offset, low, high = address
-            if offset < low or offset + width > high:
-                m.outside(address, width, spot)
-            if obj.unit != width or offset % width:
-                obj.check_width(offset, width, spot, is_store=False)
-            if m.is_watched:
-                m.saw(obj, offset, place, spot, is_write=False)
+            obj, offset = place(f)
             value = obj.cells.get(offset)
             return obj.missing(offset, kind, m.zero) if value is None else value
 
@@ -254,24 +40,36 @@ class Accesses:
             return self._store_struct(run, kind, value, spot)
         if isinstance(kind, Other | Array):
             raise Unsupported(f"a value of type {kind.tag}", spot)
-        m, width, place = self.m, kind.size, self.scope.place()
+        place = self._checked(run, kind.size, spot, is_write=True)
 
         def stored(f: Frame) -> Any:
             new = value(f)
-            address = run(f)
-            if address.__class__ is not tuple:
-                _refuse(address, spot)
-            obj, offset, low, high = address
-            if offset < low or offset + width > high:
-                m.outside(address, width, spot)
-            if obj.unit != width or offset % width:
-                obj.check_width(offset, width, spot, is_store=True)
-            if m.is_watched:
-                m.saw(obj, offset, place, spot, is_write=True)
+            obj, offset = place(f)
             obj.cells[offset] = new
             return new
 
         return stored
+
+    def _checked(
+        self, run: Run, width: int, spot: Spot, *, is_write: bool
+    ) -> Callable[[Frame], tuple[Object, int]]:
+        """The object and the offset of an access, which must be inside its array and of its width."""
+        m, place = self.m, self.scope.place()
+
+        def checked(f: Frame) -> tuple[Object, int]:
+            address = run(f)
+            if address.__class__ is not tuple:
+                refuse(address, spot)
+            obj, offset, low, high = address
+            if offset < low or offset + width > high:
+                m.outside(address, width, spot)
+            if obj.unit != width or offset % width:
+                obj.check_width(offset, width, spot, is_store=is_write)
+            if m.is_watched:
+                m.saw(obj, offset, place, spot, is_write=is_write)
+            return obj, offset
+
+        return checked
 
     def _store_struct(self, run: Run, kind: Struct, value: Run, spot: Spot) -> Run:
         slot = self.scope.slot()
@@ -345,106 +143,6 @@ class Accesses:
             return old if is_after else value
 
         return Value(change_memory, kind)
-
-    # ------------------------------------------------ pointers and sizes
-
-    def moved(self, pointer: Value, amount: Run, sign: int, spot: Spot) -> Run:
-        """A pointer plus or minus a number of elements; it stays inside of its array, or right behind it."""
-        assert isinstance(pointer.type, Pointer)
-        size, run, m = self._element_size(pointer.type.target, spot), pointer.run, self.m
-
-        def address(f: Frame) -> Any:
-            obj, offset, low, high = _followed(run(f), spot)
-            steps = amount(f)
-            if type(steps) is not int:
-                steps = m.whole(steps, spot)
-            offset += sign * steps * value_of(size, f)
-            if not low <= offset <= high:
-                raise Fault(f"a pointer leaves {obj.name if obj else 'nothing'}", spot)
-            if obj is not None and obj.is_open:
-                obj.reach(offset)
-            return (obj, offset, low, high)
-
-        return address
-
-    def distance(self, left: Value, right: Value, spot: Spot) -> Run:
-        """The difference of two pointers, in elements."""
-        assert isinstance(left.type, Pointer)
-        size = self._element_size(left.type.target, spot)
-
-        def difference(f: Frame) -> int:
-            first, second = _followed(left.run(f), spot), _followed(right.run(f), spot)
-            if first[0] is not second[0]:
-                raise Fault("the difference of pointers into different arrays", spot)
-            return (first[1] - second[1]) // value_of(size, f)
-
-        return difference
-
-    def size_of_type(self, node: Node, whole: Callable[[Node], Run]) -> Count:
-        """The size of a type with variable extents, from the words of `sizeof(T[n][m])`."""
-        words = [word for word, _ in node.tokens()]
-        if words[:2] != ["sizeof", "("] or "[" not in words:
-            return None
-        base, rest = words[2 : words.index("[")], words[words.index("[") : -1]
-        depth = dimensions = 0
-        for word in rest:
-            dimensions += word == "[" and depth == 0
-            depth += (word == "[") - (word == "]")
-        size = self._size_of_words(node, base)
-        if size is None or len(node.expressions) < dimensions:
-            return None
-        extents = [whole(extent) for extent in node.expressions[:dimensions]]
-
-        def total(f: Frame) -> int:
-            bytes_ = size if isinstance(size, int) else size(f)
-            for extent in extents:
-                count = extent(f)
-                if count <= 0:
-                    raise Fault(f"an array with {count} elements", node.spot)
-                bytes_ *= count
-            return bytes_
-
-        return total
-
-    def _size_of_words(self, node: Node, words: list[str]) -> int | Run | None:
-        if "*" in words:
-            return 8
-        plain = [word for word in words if word not in ("const", "volatile", "(", ")", "struct", "union")]
-        for part in node.parts:
-            if part.kind == "TYPE_REF":
-                found = self.scope.typedefs.get(part.referenced.key) if part.referenced else None
-                return size_of(found) if found is not None else int(part.type.get_size())
-        if len(plain) == 1:
-            expanded = self.macro_words(plain[0])
-            if expanded is not None:
-                return self._size_of_words(node, expanded)
-        return _BUILTIN.get(" ".join(sorted(plain)))
-
-
-_BUILTIN = {
-    " ".join(sorted(words.split())): size
-    for words, size in (
-        *(("char", 1), ("signed char", 1), ("unsigned char", 1), ("_Bool", 1), ("short", 2)),
-        *(("short int", 2), ("unsigned short", 2), ("unsigned short int", 2), ("int", 4), ("signed", 4)),
-        *(("signed int", 4), ("unsigned", 4), ("unsigned int", 4), ("long", 8), ("long int", 8)),
-        *(("unsigned long", 8), ("unsigned long int", 8), ("long long", 8), ("long long int", 8)),
-        *(("unsigned long long", 8), ("unsigned long long int", 8), ("float", 4), ("double", 8)),
-        *(("long double", 16), ("signed long", 8), ("signed short", 2), ("signed long long", 8)),
-    )
-}
-
-
-def _followed(value: Any, spot: Spot) -> Any:
-    """A pointer that is about to be used."""
-    if not is_address(value):
-        _refuse(value, spot)
-    return value
-
-
-def _refuse(value: Any, spot: Spot) -> NoReturn:
-    if hasattr(value, "reason"):
-        raise Fault(f"a pointer is followed that is not there: {value.reason}", spot)
-    raise Unsupported("a pointer that comes out of data", spot)
 
 
 def _part(slot: int, k: int) -> Run:

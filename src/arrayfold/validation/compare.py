@@ -328,7 +328,7 @@ def _cell_that_differs(
 
 
 def _cells(before: Object | None, after: Object | None, offset: int, m: Machine) -> tuple[Any, Any, int]:
-    """What a cell holds in both; where nothing was stored, what it held at the begin."""
+    """What a cell holds in both; where nothing was stored, what it held at the start."""
     stored = [one for one in (before, after) if one is not None and offset in one.cells]
     width = stored[0].unit if stored[0].unit > 0 else stored[0].widths.get(offset, 1)
     if len(stored) == 2:

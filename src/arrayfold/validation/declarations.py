@@ -9,7 +9,7 @@ from arrayfold.validation import operators
 from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import Unsupported
 from arrayfold.validation.nodes import Node
-from arrayfold.validation.operators import Run
+from arrayfold.validation.operators import Run, in_order
 from arrayfold.validation.scope import Value, Variable
 from arrayfold.validation.terms import Poison
 from arrayfold.validation.types import (
@@ -40,7 +40,7 @@ class Declarations:
             prologue: list[Run] = []
             kind = self._type(node, node.cursor.underlying_typedef_type, node.expressions, prologue)
             self.scope.typedefs[node.key] = kind
-            return _all(prologue) if prologue else None
+            return in_order(*prologue) if prologue else None
         if node.kind != "VAR_DECL":
             return None
         if node.is_static or node.is_extern:
@@ -60,7 +60,7 @@ class Declarations:
                 def forget(f: Frame) -> None:
                     f[slot] = unset
 
-                return _all([*prologue, forget])
+                return in_order(*prologue, forget)
             run = self.expressions.converted(initial, kind)
             if name in self.scope.sized:
                 run = self.expressions.sized(name, run)
@@ -68,7 +68,7 @@ class Declarations:
             def begin(f: Frame) -> None:
                 f[slot] = run(f)
 
-            return _all([*prologue, begin])
+            return in_order(*prologue, begin)
         size = size_of(kind)
         if size is None:
             raise Unsupported(f"{name} of unknown size", node.spot)
@@ -81,7 +81,7 @@ class Declarations:
         steps: list[Run] = [*prologue, make]
         if initial is not None:
             steps += self.initialised(lambda f: f[slot], kind, initial, name)
-        return _all(steps)
+        return in_order(*steps)
 
     def declared_type(self, node: Node, prologue: list[Run]) -> CType:
         """The type of a variable or a parameter."""
@@ -173,17 +173,6 @@ def _places(kind: Array | Struct, offset: int) -> Callable[[int], tuple[int, CTy
     if not isinstance(size, int):
         raise Unsupported("a list of initial values for an array of variable extents")
     return lambda k: (offset + k * size, kind.element)
-
-
-def _all(steps: list[Run]) -> Run:
-    if len(steps) == 1:
-        return steps[0]
-
-    def run(f: Frame) -> None:
-        for step in steps:
-            step(f)
-
-    return run
 
 
 def parameter_type(kind: CType) -> CType:

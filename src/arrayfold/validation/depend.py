@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from arrayfold.validation.access import Accesses
 from arrayfold.validation.faults import Spot, Unsupported
 from arrayfold.validation.memory import Object
 from arrayfold.validation.operators import COMPARISONS, Run
+from arrayfold.validation.pragmas import Directive
 from arrayfold.validation.scope import Variable
 from arrayfold.validation.types import Array, CType, Frame, Pointer, size_of, value_of
 
 _TOKEN = re.compile(r"\s*(\d+[uUlL]*|[A-Za-z_]\w*|<=|>=|==|!=|[-+*/%()\[\]:?<>&])")
 _TYPES = frozenset(["long", "int", "unsigned", "short", "char", "size_t"])
+_Place: TypeAlias = Callable[[Frame], tuple[Object | None, int]]
 _LEVELS = (("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 
 
-def item_address(text: str, accesses: Accesses, spot: Spot) -> Callable[[Frame], tuple[Object | None, int]]:
-    """Where the first byte of an item is: a variable, or an element or section of an array."""
-    return _Item(text, accesses, spot).address()
+def read_depend(directive: Directive, accesses: Accesses) -> list[tuple[str, _Place]]:
+    """The items of the depend clauses of a task: how it depends on each, and where its first byte is."""
+    return [
+        (kind.strip(), _Item(item, accesses, directive.spot).address())
+        for text in directive.clauses.get("depend", ())
+        for kind, _, items in [text.partition(":")]
+        for item in _split(items)
+    ]
 
 
 class _Item:
@@ -37,7 +44,8 @@ class _Item:
             position = match.end()
         self._at = 0
 
-    def address(self) -> Callable[[Frame], tuple[Object | None, int]]:
+    def address(self) -> _Place:
+        """Where a variable, or the first element of a section of an array, is."""
         variable = self._variable(self._next())
         kind: CType = variable.type
         steps: list[tuple[Run, CType]] = []
@@ -129,7 +137,7 @@ class _Item:
         if variable.is_register:
             return lambda f: m.whole(f[slot], spot)
         base = self._base(variable, is_pointer=False)
-        # What a pragma reads is no access of the program.
+        # What a pragma reads is not an access of the program.
         load = self._accesses.load(base, variable.type, spot)
 
         def number(f: Frame) -> int:
@@ -171,3 +179,14 @@ def _applied(operator: str, left: Run, right: Run) -> Run:
         return a + b if operator == "+" else a - b if operator == "-" else a * b
 
     return run
+
+
+def _split(text: str) -> list[str]:
+    """Items between commas that are not in brackets."""
+    items, depth, start = list[str](), 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            items.append(text[start:at])
+            start = at + 1
+    return [item for item in (*items, text[start:]) if item.strip()]

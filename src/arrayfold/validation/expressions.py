@@ -174,7 +174,7 @@ class Expressions(Accesses):
         if node.expressions and node.expressions[-1].end == node.end:
             size = size_of(self.type_of(node.expressions[-1]))
         else:
-            size = self.size_of_type(node, self.whole)
+            size = self.scope.size_of_type(node, self.whole)
         if size is None:
             raise Unsupported("the size of this type", node.spot)
         number = size

@@ -1,8 +1,13 @@
-"""Ways in which an execution ends early."""
+"""How an execution goes on after a statement, or ends early."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+# What a statement gives back: None leads to the next one, and a text is the label of a goto.
+BREAK = 1
+CONTINUE = 2
+RETURN = 3
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def _aligned(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
 def _free(_: Machine, arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
     (pointer,) = arguments
     if not is_address(pointer):
-        raise Fault("free of what is no pointer", spot)
+        raise Fault("free of what is not a pointer", spot)
     obj, offset = pointer[0], pointer[1]
     if obj is None:
         return 0

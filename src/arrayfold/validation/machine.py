@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arrayfold.validation.faults import Fault, OutOfSteps, Spot, Unsupported
 from arrayfold.validation.memory import NULL, Address, Object, is_address
+from arrayfold.validation.races import Lanes, Races
 from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms
 from arrayfold.validation.types import CType, Floating, Integer, Pointer
-
-if TYPE_CHECKING:
-    from arrayfold.validation.lanes import Lanes
-    from arrayfold.validation.races import Races
 
 
 class Machine:

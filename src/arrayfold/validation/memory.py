@@ -36,7 +36,7 @@ class Object:
     is_open  its size is unknown; low and high then tell what was touched or pointed at
     gone     why it does not exist any more
     row      bytes of what a pointer to it points at: if one byte of that exists, all of it does
-    shape    the extents of its dimensions but the first, for messages; none for what is no array
+    shape    the extents of its dimensions but the first, for messages; none for what is not an array
     """
 
     __slots__ = (

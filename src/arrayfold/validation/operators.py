@@ -31,6 +31,18 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+def in_order(*steps: Run) -> Run:
+    """Steps one after another, whose results do not matter."""
+    if len(steps) == 1:
+        return steps[0]
+
+    def run(f: Frame) -> None:
+        for step in steps:
+            step(f)
+
+    return run
+
+
 def _quotient(left: int, right: int) -> int:
     size = abs(left) // abs(right)
     return size if (left < 0) == (right < 0) else -size

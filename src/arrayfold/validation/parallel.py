@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arrayfold.validation.depend import item_address
+from arrayfold.validation.depend import read_depend
 from arrayfold.validation.expressions import Expressions
-from arrayfold.validation.faults import Unsupported
-from arrayfold.validation.lanes import Lanes
-from arrayfold.validation.memory import is_address
+from arrayfold.validation.faults import CONTINUE, Unsupported
 from arrayfold.validation.nodes import Node
-from arrayfold.validation.operators import Run
+from arrayfold.validation.operators import Run, in_order
 from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive
-from arrayfold.validation.races import Races, Task
+from arrayfold.validation.private_variables import PrivateVariables
+from arrayfold.validation.races import Lanes, Races, Task
 from arrayfold.validation.scope import Variable
-from arrayfold.validation.signals import CONTINUE
-from arrayfold.validation.terms import Poison
-from arrayfold.validation.types import Array, Frame, Struct, shape_of, size_of, value_of
+from arrayfold.validation.types import Frame
 
 if TYPE_CHECKING:
     from arrayfold.validation.statements import Statements
 
 _LOCKED = ("critical", "atomic")
-_WORK = ("for", "for simd", "sections", "single", "master", "masked")
 
 
 class Constructs:
@@ -37,7 +33,7 @@ class Constructs:
         self.scope = expressions.scope
         self.m = expressions.m
         self._waiting = list(waiting)
-        self._inside: list[int] = []
+        self._private = PrivateVariables(self.scope)
         self.statements: Statements
 
     def in_front_of(self, node: Node) -> list[Directive]:
@@ -88,7 +84,7 @@ class Constructs:
     def _independent(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
         if rest or node.kind != "FOR_STMT":
             return self._inner(rest, node)
-        private = self._private(directive)
+        private = self._private.of(directive)
         m, loop = self.m, self.statements.loop(node, self._next_lane)
 
         def run(f: Frame) -> Any:
@@ -102,7 +98,7 @@ class Constructs:
 
         return run
 
-    def _next_lane(self) -> None:
+    def _next_lane(self, _: Frame) -> None:
         if self.m.lanes is not None:
             self.m.lanes.iteration += 1
 
@@ -127,10 +123,10 @@ class Constructs:
         return watched
 
     def _parallel(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
-        self._inside.append(directive.start)
+        self._private.teams.append(directive.start)
         body = self._inner(rest, node)
-        self._inside.pop()
-        private = self._private(directive)
+        self._private.teams.pop()
+        private = self._private.of(directive)
         m = self.m
 
         def run(f: Frame) -> Any:
@@ -194,7 +190,7 @@ class Constructs:
             races.loose |= done
 
     def _sections(self, directive: Directive, node: Node) -> Run:
-        private = self._private(directive)
+        private = self._private.of(directive)
         sections: list[Run] = []
         for part in node.parts:
             found = self.in_front_of(part)
@@ -203,7 +199,7 @@ class Constructs:
             if not sections or any(one.name == "section" for one in found):
                 sections.append(run)
             else:
-                sections[-1] = _both(sections[-1], run)
+                sections[-1] = in_order(sections[-1], run)
         waits = "nowait" not in directive.clauses
 
         def piece(section: Run, f: Frame) -> Callable[[], Any]:
@@ -222,7 +218,7 @@ class Constructs:
 
     def _single(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
         body = self._inner(rest, node)
-        private = self._private(directive)
+        private = self._private.of(directive)
         waits = directive.name == "single" and "nowait" not in directive.clauses
 
         def run(f: Frame) -> None:
@@ -239,15 +235,10 @@ class Constructs:
         return run
 
     def _task(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
-        own = self._firstprivate_in_task(node)
+        own = self._private.copied_by_task(node)
         body = self._inner(rest, node)
-        private = self._private(directive, own)
-        depends = [
-            (kind.strip(), item_address(item, self.expressions, directive.spot))
-            for text in directive.clauses.get("depend", ())
-            for kind, _, items in [text.partition(":")]
-            for item in _split(items)
-        ]
+        private = self._private.of(directive, own)
+        depends = read_depend(directive, self.expressions)
         m = self.m
 
         def run(f: Frame) -> None:
@@ -315,7 +306,7 @@ class Constructs:
         run = self.statements.statement(body)
         self.scope.by_name.pop()
         loop_variables = [variable for *_, variable in heads]
-        private = self._private(directive, (), loop_variables)
+        private = self._private.of(directive, (), loop_variables)
         waits = not is_team or "nowait" not in directive.clauses
         is_ordered = "reduction" in directive.clauses or "ordered" in directive.clauses
         m = self.m
@@ -373,92 +364,12 @@ class Constructs:
             raise Unsupported("a parallel loop without a variable", start.spot)
         return self.expressions.variable(target)
 
-    # ------------------------------------------------ private variables
-
-    def _private(
-        self, directive: Directive, copied: Sequence[Variable] = (), further: Sequence[Variable] = ()
-    ) -> Callable[[Frame], Callable[[], None]]:
-        """What gives a thread its own variables, and gives back what takes them away again."""
-        fresh = [self._named(name, directive) for name in directive.names("private", "lastprivate")]
-        kept = [self._named(name, directive) for name in directive.names("firstprivate", "linear")]
-        reduced = [self._named(name, directive) for name in directive.names("reduction")]
-        if "lastprivate" in directive.clauses:
-            raise Unsupported("OpenMP's lastprivate", directive.spot)
-        m = self.m
-        plan = [(one, False) for one in (*fresh, *further)] + [(one, True) for one in (*kept, *copied)]
-
-        def enter(f: Frame) -> Callable[[], None]:
-            saved: list[tuple[int, Any]] = []
-            for variable, keeps in plan:
-                old = f[variable.slot]
-                saved.append((variable.slot, old))
-                if variable.is_register:
-                    f[variable.slot] = old if keeps else Poison(f"{variable.name} was never set")
-                    continue
-                size = size_of(variable.type)
-                assert size is not None
-                own = m.allocate(variable.name, value_of(size, f))
-                own.shape = shape_of(variable.type, f)
-                if keeps and is_address(old) and old[0] is not None:
-                    own.cells, own.widths, own.unit = dict(old[0].cells), dict(old[0].widths), old[0].unit
-                    own.initial, own.fills = old[0].initial, list(old[0].fills)
-                f[variable.slot] = own.pointer()
-
-            def leave() -> None:
-                for slot, old in reversed(saved):
-                    f[slot] = old
-
-            return leave
-
-        if not reduced:
-            return enter
-        return lambda f: self._reducing(enter, reduced, f)
-
-    def _reducing(
-        self, enter: Callable[[Frame], Callable[[], None]], reduced: Sequence[Variable], f: Frame
-    ) -> Callable[[], None]:
-        """Variables of a reduction are shared, in one order of the iterations, and do not race."""
-        races = self.m.races
-        if races is not None:
-            for variable in reduced:
-                if variable.slot >= 0 and type(f[variable.slot]) is tuple:
-                    races.ignored.add(f[variable.slot][0])
-        return enter(f)
-
-    def _named(self, name: str, directive: Directive) -> Variable:
-        found = self.scope.named(name)
-        if found is None or found.lasting is not None:
-            raise Unsupported(f"{name} in this pragma", directive.spot)
-        return found
-
-    def _firstprivate_in_task(self, node: Node) -> list[Variable]:
-        """Variables that are private to the thread that makes a task: the task has copies."""
-        start = self._inside[-1] if self._inside else -1
-        found: dict[int, Variable] = {}
-        for inner in node.walk():
-            declared = inner.referenced if inner.kind == "DECL_REF_EXPR" else None
-            if declared is None or declared.kind not in ("VAR_DECL", "PARM_DECL"):
-                continue
-            variable = self.scope.variables.get(declared.key)
-            is_plain = variable is not None and not isinstance(variable.type, Array | Struct)
-            if variable is not None and is_plain and variable.slot >= 0 and declared.start > start >= 0:
-                found[variable.slot] = variable
-        return list(found.values())
-
-
-def _both(first: Run, second: Run) -> Run:
-    def run(f: Frame) -> None:
-        first(f)
-        second(f)
-
-    return run
-
 
 def _only(node: Node) -> Node:
     while node.kind == "COMPOUND_STMT" and len(node.parts) == 1:
         node = node.parts[0]
     if node.kind != "FOR_STMT":
-        raise Unsupported("a parallel loop that is no for loop", node.spot)
+        raise Unsupported("a parallel loop that is not a for loop", node.spot)
     return node
 
 
@@ -490,14 +401,3 @@ def _reorder(pieces: list[Any], order: int) -> None:
         pieces.reverse()
     elif order % 3 == 2:
         pieces[:] = pieces[1::2] + pieces[::2]
-
-
-def _split(text: str) -> list[str]:
-    """Items between commas that are not in brackets."""
-    items, depth, start = list[str](), 0, 0
-    for at, letter in enumerate(text):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth == 0:
-            items.append(text[start:at])
-            start = at + 1
-    return [item for item in (*items, text[start:]) if item.strip()]

@@ -3,6 +3,10 @@
 Parallel code is executed in one order. Every piece of it that runs without waiting, such as an iteration of
 a parallel loop or a task, is a segment; a set of bits says which segments surely ran before it. A program
 without races does the same in every order, so that one order is enough.
+
+The iterations of loops under `#pragma GCC ivdep` and `#pragma omp simd` are said to be independent: a
+compiler may run them in lanes, statement by statement. That changes nothing as long as every dependence
+between two iterations goes from a statement to a later one.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ class Races:
     """Accesses of parallel code so far.
 
     mask     the segments that surely ran before this moment, the current one among them
-    loose    segments of the team that nobody has waited for
+    loose    segments of the team that nothing has waited for
     shared   objects up to this number existed before the team; None if one thread runs alone
     is_quiet inside of atomic and critical, whose accesses do not race with each other
     """
@@ -78,5 +82,61 @@ class Races:
         self._readers.pop(key, None)
 
     def _fail(self, obj: Object, offset: int, spot: Spot, other: Spot, what: str, before: str) -> None:
-        cell = obj.cell(offset, obj.unit if obj.unit > 0 else obj.widths.get(offset, 1))
+        cell = _shown(obj, offset)
         raise Fault(f"a race: {cell} is {what} here and {before} in line {other.line} at the same time", spot)
+
+
+class _Cell:
+    """The last accesses of a cell in this iteration and in those before, by their place in the text."""
+
+    __slots__ = ("iteration", "read", "read_before", "written", "written_before")
+
+    def __init__(self, iteration: int) -> None:
+        self.iteration = iteration
+        self.read = self.written = self.read_before = self.written_before = -1
+
+    def move_to(self, iteration: int) -> None:
+        if iteration != self.iteration:
+            self.read_before = max(self.read_before, self.read)
+            self.written_before = max(self.written_before, self.written)
+            self.read = self.written = -1
+            self.iteration = iteration
+
+
+class Lanes:
+    """Accesses of a loop whose iterations are said to be independent, so far."""
+
+    def __init__(self, around: Lanes | None) -> None:
+        self.around = around
+        self.iteration = 0
+        self._cells: dict[tuple[Object, int], _Cell] = {}
+
+    def see(self, obj: Object, offset: int, place: int, spot: Spot, *, is_write: bool) -> None:
+        """Remember an access, and raise if lanes would reach it too early.
+
+        Of a variable that is not an array every lane has its own, as compilers see.
+        """
+        if not obj.shape:
+            return
+        cell = self._cells.get((obj, offset))
+        if cell is None:
+            cell = self._cells[obj, offset] = _Cell(self.iteration)
+        cell.move_to(self.iteration)
+        if cell.written_before > place or (is_write and cell.read_before > place):
+            what = "written" if is_write else "read"
+            before = "written" if cell.written_before > place else "read"
+            raise Fault(
+                f"iterations are not independent: {_shown(obj, offset)} is {what} here "
+                f"after an earlier one has {before} it",
+                spot,
+            )
+        if is_write:
+            cell.written = max(cell.written, place)
+        else:
+            cell.read = max(cell.read, place)
+        if self.around is not None:
+            self.around.see(obj, offset, place, spot, is_write=is_write)
+
+
+def _shown(obj: Object, offset: int) -> str:
+    return obj.cell(offset, obj.unit if obj.unit > 0 else obj.widths.get(offset, 1))

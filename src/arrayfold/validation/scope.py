@@ -11,7 +11,19 @@ from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.machine import Machine
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
-from arrayfold.validation.types import Array, CType, Floating, Frame, Integer, Other, Pointer, Struct, size_of
+from arrayfold.validation.types import (
+    Array,
+    Count,
+    CType,
+    Floating,
+    Frame,
+    Integer,
+    Other,
+    Pointer,
+    Struct,
+    size_of,
+    value_of,
+)
 
 _SIGNED = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128")
 _UNSIGNED = ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16", "CHAR32")
@@ -23,6 +35,17 @@ _FLOATING = {
     "HALF": "half",
     "FLOAT16": "_Float16",
     "IBM128": "ibm128",
+}
+_BUILTIN = {
+    " ".join(sorted(words.split())): size
+    for words, size in (
+        *(("char", 1), ("signed char", 1), ("unsigned char", 1), ("_Bool", 1), ("short", 2)),
+        *(("short int", 2), ("unsigned short", 2), ("unsigned short int", 2), ("int", 4), ("signed", 4)),
+        *(("signed int", 4), ("unsigned", 4), ("unsigned int", 4), ("long", 8), ("long int", 8)),
+        *(("unsigned long", 8), ("unsigned long int", 8), ("long long", 8), ("long long int", 8)),
+        *(("unsigned long long", 8), ("unsigned long long int", 8), ("float", 4), ("double", 8)),
+        *(("long double", 16), ("signed long", 8), ("signed short", 2), ("signed long long", 8)),
+    )
 }
 
 
@@ -52,13 +75,13 @@ class Scope:
     in_memory  declarations whose variable has an address, or is shared by threads
     sized      names of variables that get sizes of the context
     slots      how many the frame has so far; slot 0 is the value that the function returns
-    prologue   what must run before types with variable extents are used
+    macro      the words that a macro without arguments stands for
     """
 
     machine: Machine
-    function: str
     in_memory: Collection[int]
     sized: Collection[str]
+    macro: Callable[[str], list[str] | None]
     slots: int = 1
     variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
     by_name: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
@@ -155,13 +178,47 @@ class Scope:
         slot, m = self.slot(), self.machine
 
         def evaluate(f: Frame) -> None:
-            value = m.whole(run(f), spot)
-            if value <= 0:
-                raise Fault(f"an array with {value} elements", spot)
-            f[slot] = value
+            f[slot] = _positive(m.whole(run(f), spot), spot)
 
         prologue.append(evaluate)
         return lambda f: f[slot]
+
+    def size_of_type(self, node: Node, whole: Callable[[Node], Run]) -> Count:
+        """The size of a type with variable extents, from the words of `sizeof(T[n][m])`."""
+        words = [word for word, _ in node.tokens()]
+        if words[:2] != ["sizeof", "("] or "[" not in words:
+            return None
+        base, rest = words[2 : words.index("[")], words[words.index("[") : -1]
+        depth = dimensions = 0
+        for word in rest:
+            dimensions += word == "[" and depth == 0
+            depth += (word == "[") - (word == "]")
+        size = self._size_of_words(node, base)
+        if size is None or len(node.expressions) < dimensions:
+            return None
+        extents = [whole(extent) for extent in node.expressions[:dimensions]]
+
+        def total(f: Frame) -> int:
+            product = value_of(size, f)
+            for extent in extents:
+                product *= _positive(extent(f), node.spot)
+            return product
+
+        return total
+
+    def _size_of_words(self, node: Node, words: list[str]) -> int | Run | None:
+        if "*" in words:
+            return 8
+        plain = [word for word in words if word not in ("const", "volatile", "(", ")", "struct", "union")]
+        for part in node.parts:
+            if part.kind == "TYPE_REF":
+                found = self.typedefs.get(part.referenced.key) if part.referenced else None
+                return size_of(found) if found is not None else int(part.type.get_size())
+        if len(plain) == 1:
+            expanded = self.macro(plain[0])
+            if expanded is not None:
+                return self._size_of_words(node, expanded)
+        return _BUILTIN.get(" ".join(sorted(plain)))
 
 
 def scalar_type(kind: Any) -> CType:
@@ -186,6 +243,12 @@ def scalar_type(kind: Any) -> CType:
     if name == "RECORD":
         return _struct(kind)
     return Other(name.lower())
+
+
+def _positive(count: int, spot: Spot) -> int:
+    if count <= 0:
+        raise Fault(f"an array with {count} elements", spot)
+    return count
 
 
 def _struct(kind: Any) -> Struct:

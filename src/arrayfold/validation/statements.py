@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arrayfold.validation.declarations import Declarations
-from arrayfold.validation.faults import OutOfSteps, Unsupported
+from arrayfold.validation.faults import BREAK, CONTINUE, RETURN, OutOfSteps, Unsupported
 from arrayfold.validation.nodes import Node
-from arrayfold.validation.operators import Run
+from arrayfold.validation.operators import Run, in_order
 from arrayfold.validation.parallel import Constructs
 from arrayfold.validation.scope import Value
-from arrayfold.validation.signals import BREAK, CONTINUE, RETURN
 from arrayfold.validation.types import VOID, CType, Frame
 
 
@@ -60,15 +59,7 @@ class Statements:
         directives = self.constructs.in_front_of(node)
         probe = self._probe(node)
         run = self.constructs.construct(directives, node) if directives else self.plain(node)
-        if probe is None:
-            return run
-        first = probe
-
-        def probed(f: Frame) -> Any:
-            first(f)
-            return run(f)
-
-        return probed
+        return run if probe is None else _preceded(probe, run)
 
     def plain(self, node: Node) -> Run:
         """A statement without its pragmas."""
@@ -129,14 +120,7 @@ class Statements:
 
     def _declarations(self, node: Node) -> Run:
         steps = [step for part in node.parts if (step := self.declarations.declaration(part)) is not None]
-        if len(steps) == 1:
-            return steps[0]
-
-        def run(f: Frame) -> None:
-            for step in steps:
-                step(f)
-
-        return run
+        return in_order(*steps)
 
     # ------------------------------------------------ branches
 
@@ -211,8 +195,8 @@ class Statements:
     def _for(self, node: Node) -> Run:
         return self.loop(node)
 
-    def loop(self, node: Node, each: Callable[[], None] | None = None) -> Run:
-        """A for loop; each is called before every iteration."""
+    def loop(self, node: Node, each: Run | None = None) -> Run:
+        """A for loop; each runs before every iteration."""
         start, condition, step, body = self.header(node)
         self.scope.by_name.append({})
         begin = self.plain(start) if start is not None else _nothing
@@ -336,9 +320,9 @@ def _with_labels(steps: Sequence[Run], labels: dict[str, int]) -> Run:
     return run
 
 
-def _preceded(first: Callable[[], None], run: Run) -> Run:
+def _preceded(first: Run, run: Run) -> Run:
     def both(f: Frame) -> Any:
-        first()
+        first(f)
         return run(f)
 
     return both

@@ -64,7 +64,7 @@ def _context(region: FoldedRegion, source: CSource, *, is_given: bool) -> isl.Se
 
 
 def _gone(region: FoldedRegion, source: CSource) -> frozenset[str]:
-    """Arrays whose values nobody needs after the region, though they outlast it."""
+    """Arrays whose values are not needed after the region, though they outlast it."""
     folded = {fold.mapping.array for fold in region.folds} | set(region.program.extra_temporaries)
     variables = [source.variables[name] for name in folded if name in source.variables]
     return frozenset(one.name for one in (*variables, *source.replaced.values()))

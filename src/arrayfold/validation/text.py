@@ -101,10 +101,9 @@ class Text:
     def _compile(self, node: Node) -> Callable[[list[Any]], Any]:
         body = node.parts[-1]
         directives = self._directives_in(node.file, body.start, body.end)
-        scope = Scope(self.machine, node.name, _in_memory(body, directives), self._sized)
+        scope = Scope(self.machine, _in_memory(body, directives), self._sized, self._macro_words)
         expressions = Expressions(scope, self._calls)
         expressions.lasting = self._global
-        expressions.macro_words = self._macro_words
         declarations = Declarations(expressions, lambda one: self._static(one, node.name, declarations))
         result = scalar_type(node.cursor.result_type)
         constructs = Constructs(expressions, directives)
@@ -201,10 +200,9 @@ class Text:
     def _global(self, node: Node) -> Variable:
         found = self._lasting.get(node.key)
         if found is None:
-            scope = Scope(self.machine, "", (), self._sized)
+            scope = Scope(self.machine, (), self._sized, self._macro_words)
             expressions = Expressions(scope, self._calls)
             expressions.lasting = self._global
-            expressions.macro_words = self._macro_words
             found = self._static(node, "", Declarations(expressions, self._global))
             self._lasting[node.key] = found
         return found

@@ -150,7 +150,7 @@ def value_of(count: int | Callable[[Frame], int], frame: Frame) -> int:
 
 
 def shape_of(kind: CType, frame: Frame) -> tuple[int, ...]:
-    """The extents of an array as numbers, the first as 1; nothing for what is no array."""
+    """The extents of an array as numbers, the first as 1; nothing for what is not an array."""
     shape: list[int] = []
     while isinstance(kind, Array):
         shape.append(1 if not shape or kind.count is None else value_of(kind.count, frame))

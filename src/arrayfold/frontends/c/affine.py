@@ -184,7 +184,7 @@ class AffineReader:
         is_low, is_high = (not part.intersect(possible).is_empty() for part in (below, above))
         if not (is_low or is_high):
             return value
-        # Sizes that their types exclude go on as if nothing wrapped: then large ones are no special case.
+        # Sizes that their types exclude go on as if nothing wrapped: then large ones are not a special case.
         if value.involves_dims(isl.dim_type.param, 0, value.dim(isl.dim_type.param)):
             above = above.intersect_params(self.within_types(replace(scope, iterators=())).params())
         parts = ([below] if is_low else []) + ([above] if is_high else [])
@@ -212,10 +212,10 @@ class AffineReader:
 
     def constant(self, expression: Expression) -> int | None:
         """The value of an expression without variables; None if it has some."""
-        everything = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
         if any(isinstance(node, Reference) for node in walk(expression)):
             return None
-        value = self.value(expression, Scope((), everything, everything))
+        value = self.value(expression, Scope((), always, always))
         return int(str(value.max_val()))
 
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
@@ -393,7 +393,7 @@ def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str,
                 "Only loop iterators, unchanging integers and sums of their multiples may stand here.",
             )
         case Reference(variable=variable):
-            return f"{variable.name} is no integer variable", None
+            return f"{variable.name} is not an integer variable", None
         case Subscript() | Member():
             return (
                 "this depends on data that the program computes",
@@ -411,7 +411,7 @@ def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str,
         case Call(function=function):
             return f"the value of {function.name}() is not affine", None
         case OtherLiteral():
-            return "this is no integer", None
+            return "this is not an integer", None
         case Opaque(what=what):
             return f"this is not affine: {what}", None
         case _:

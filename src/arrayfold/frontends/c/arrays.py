@@ -79,9 +79,9 @@ def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
         for node in walk(part)
         if isinstance(node, Reference) and node.variable.storage == "global"
     ]
-    everything = dict.fromkeys([*used, *declared, *sizes, *inlined])
-    first = [variable for variable in function.parameters if variable in everything]
-    return list(dict.fromkeys([*first, *everything]))
+    mentioned = dict.fromkeys([*used, *declared, *sizes, *inlined])
+    first = [variable for variable in function.parameters if variable in mentioned]
+    return list(dict.fromkeys([*first, *mentioned]))
 
 
 # ---------------------------------------------------------------- uses

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from arrayfold.c.tree import (
     Assign,
@@ -33,11 +33,16 @@ from arrayfold.c.tree import (
     Parentheses,
     Reference,
     Span,
-    Storage,
     Subscript,
-    TypeKind,
     Unary,
     Variable,
+)
+from arrayfold.frontends.c.declarations import (
+    c_type,
+    declared_names,
+    declared_purity,
+    storage,
+    written_type,
 )
 from arrayfold.frontends.c.inline import (
     calls_in,
@@ -64,11 +69,8 @@ _BINARY = (
 )
 _UNARY = ["?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__"]
 _TOKEN = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*|[LuU]?'(?:\\.|[^'\\\n])*'")
-# Words of a declaration, and what follows them.
-_SPECIFIERS = re.compile(r"((?:[A-Za-z_]\w*\s*)+)(\W|\Z)")
 # libclang has no name of its own for `__typeof__`.
 _NAMED_TYPES = ("ELABORATED", "TYPEDEF", "UNEXPOSED")
-_QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "static"])
 _SUFFIXES = {
     "unsigned int": "u",
     "long": "L",
@@ -150,7 +152,7 @@ class _Converter:
         outside = list(self._unit.cursor.get_children())
         macros = frozenset(self._macros)
         declared = frozenset(cursor.spelling for cursor in outside if cursor.kind.name == "FUNCTION_DECL")
-        names = {name for cursor in outside for name in _declared_names(cursor)}
+        names = {name for cursor in outside for name in declared_names(cursor)}
         names |= {variable.name for variable in self._variables.values()}
         names |= {function.name for function in self._functions.values()}
         for name in {str(include.include.name) for include in self._unit.get_includes()}:
@@ -166,7 +168,7 @@ class _Converter:
             cursor.spelling,
             self._parameters(cursor),
             statement,
-            _ctype(cursor.result_type),
+            c_type(cursor.result_type),
             self._span(cursor),
             cursor.storage_class == cindex.StorageClass.STATIC,
         )
@@ -206,10 +208,11 @@ class _Converter:
 
     def _new_variable(self, cursor: Any, parts: list[Any]) -> Variable:
         extents, element, is_pointer = self._extents(cursor.type, [self._expression(part) for part in parts])
+        specifiers = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
         return Variable(
             cursor.spelling,
-            _ctype(cursor.type),
-            _storage(cursor),
+            c_type(cursor.type),
+            storage(cursor),
             self._span(cursor),
             element,
             extents,
@@ -218,32 +221,8 @@ class _Converter:
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
             file_location(cursor.location)[1],
-            self._written_type(cursor, element),
+            written_type(self._text, specifiers, self._macros, element),
         )
-
-    def _written_type(self, cursor: Any, element: CType) -> str | None:
-        """How a declaration spells the type of elements with macros, if that is all that they stand for."""
-        start = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
-        match = _SPECIFIERS.match(self._text, start) if start >= 0 else None
-        if match is None:
-            return None
-        words = match.group(1).split()
-        following = match.group(2)
-        if following != "*" and (following != "(" or words[-1] in self._macros):
-            words.pop()
-        words = [word for word in words if word not in _QUALIFIERS]
-        if not set(words) & self._macros.keys():
-            return None
-        meant = [word for name in words for word in self._expanded(name) if word not in _QUALIFIERS]
-        same = [word for word in element.spelling.split() if word not in _QUALIFIERS]
-        return " ".join(words) if meant == same else None
-
-    def _expanded(self, word: str, depth: int = 8) -> list[str]:
-        """The tokens that a macro without arguments stands for; the word itself if it is none."""
-        if word not in self._macros or not depth:
-            return [word]
-        _, *body = (token.spelling for token in self._macros[word].get_tokens())
-        return [part for token in body for part in self._expanded(token, depth - 1)]
 
     def _extents(
         self, kind: Any, written: list[Expression]
@@ -271,13 +250,13 @@ class _Converter:
                 extents.append(None)
                 kind = kind.element_type
             else:
-                return tuple(extents), _ctype(spelled), is_pointer
+                return tuple(extents), c_type(spelled), is_pointer
 
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
         key = declared.canonical.hash
         if key not in self._functions:
-            function = self._functions[key] = Function(declared.spelling, declared=_declared_purity(declared))
+            function = self._functions[key] = Function(declared.spelling, declared=declared_purity(declared))
             # Only now, because the body may call the function itself.
             for name, value in self._facts(declared).items():
                 object.__setattr__(function, name, value)
@@ -350,7 +329,7 @@ class _Converter:
     # ------------------------------------------------ expressions
 
     def _expression(self, cursor: Any) -> Expression:
-        span, name, kind = self._span(cursor), cursor.kind.name, _ctype(cursor.type)
+        span, name, kind = self._span(cursor), cursor.kind.name, c_type(cursor.type)
         if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
             value = evaluate(cursor)
             text = self._token(cursor)
@@ -407,50 +386,3 @@ class _Converter:
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return Number(span, kind, int(declared.enum_value), declared.spelling)
         return Opaque(span, kind, f"{cursor.spelling} used as a value")
-
-
-def _declared_purity(declared: Any) -> Literal["const", "pure"] | None:
-    """What attributes of a declaration promise; those of declarations before it count too."""
-    kinds = {child.kind.name for one in (declared, declared.canonical) for child in one.get_children()}
-    if "CONST_ATTR" in kinds:
-        return "const"
-    return "pure" if "PURE_ATTR" in kinds else None
-
-
-def _declared_names(cursor: Any) -> list[str]:
-    """The names that a declaration at the top of a file makes known."""
-    if cursor.kind.name == "ENUM_DECL":
-        return [child.spelling for child in cursor.get_children()]
-    return [cursor.spelling]
-
-
-def _ctype(kind: Any) -> CType:
-    canonical = kind.get_canonical()
-    name = canonical.kind.name
-    classes: dict[str, TypeKind] = {
-        **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128"), "signed"),
-        **dict.fromkeys(
-            ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128"), "unsigned"
-        ),
-        **dict.fromkeys(("FLOAT", "DOUBLE", "LONGDOUBLE", "FLOAT128", "HALF", "FLOAT16"), "floating"),
-        **dict.fromkeys(("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"), "array"),
-        **dict.fromkeys(("FUNCTIONPROTO", "FUNCTIONNOPROTO"), "function"),
-        "POINTER": "pointer",
-    }
-    if name == "ENUM":
-        # An enumeration without negative values has no sign.
-        name = canonical.get_declaration().enum_type.get_canonical().kind.name
-    has_size = classes.get(name, "other") in ("signed", "unsigned", "floating", "other")
-    bits = 8 * max(0, canonical.get_size()) if has_size else 0
-    return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
-
-
-def _storage(cursor: Any) -> Storage:
-    if cursor.kind.name == "PARM_DECL":
-        return "parameter"
-    if cursor.storage_class == cindex.StorageClass.EXTERN:
-        return "global"
-    is_outside = cursor.semantic_parent is not None and cursor.semantic_parent.kind.name == "TRANSLATION_UNIT"
-    if is_outside:
-        return "global"
-    return "static" if cursor.storage_class == cindex.StorageClass.STATIC else "local"

@@ -82,7 +82,7 @@ def _conditions(program: Program) -> list[_Condition]:
 
 
 def _is_plain(condition: Expression) -> bool:
-    """Whether an expression only computes with values that nobody else changes."""
+    """Whether an expression only computes with values that nothing else changes."""
     refused = (Assign, Call, Opaque)
     return all(
         not isinstance(one, refused)
@@ -129,7 +129,7 @@ def _equal(
 ) -> isl.Map | None:
     """{ C[i] -> D[j] }: the iterations in which two expressions read the same; None if they never do."""
     left, right = bare(left), bare(right)
-    everything = isl.Map.from_domain_and_range(first.statement.domain, second.statement.domain)
+    all_pairs = isl.Map.from_domain_and_range(first.statement.domain, second.statement.domain)
     cells = first.source.cells.get(left), second.source.cells.get(right)
     if type(left) is not type(right) or left.type != right.type or (cells[0] is None) != (cells[1] is None):
         return None
@@ -137,17 +137,17 @@ def _equal(
         array = cells[0].get_tuple_name(isl.dim_type.out)
         if array != cells[1].get_tuple_name(isl.dim_type.out):
             return None
-        pairs = cells[0].apply_range(cells[1].reverse()).align_params(everything.get_space())
+        pairs = cells[0].apply_range(cells[1].reverse()).align_params(all_pairs.get_space())
         for k in range(program.private.get(array, 0)):
             pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-        return pairs.intersect(everything)
+        return pairs.intersect(all_pairs)
     match left, right:
         case (Number(), Number()) if left.value == right.value:
-            return everything
+            return all_pairs
         case (OtherLiteral(), OtherLiteral()) if left.text == right.text:
-            return everything
+            return all_pairs
         case (Reference(), Reference()):
-            return _equal_variables(first, second, left, right, everything)
+            return _equal_variables(first, second, left, right, all_pairs)
         case (Number() | OtherLiteral() | Subscript(), _):
             return None
         case (Unary() | Binary(), Unary() | Binary()) if left.operator != right.operator:
@@ -159,15 +159,15 @@ def _equal(
 
 
 def _equal_variables(
-    first: _Condition, second: _Condition, left: Reference, right: Reference, everything: isl.Map
+    first: _Condition, second: _Condition, left: Reference, right: Reference, all_pairs: isl.Map
 ) -> isl.Map | None:
-    """{ C[i] -> D[j] }: where two variables that are no data have the same value."""
+    """{ C[i] -> D[j] }: where two variables that are not data have the same value."""
     iterators = first.source.iterators, second.source.iterators
     if left.variable in iterators[0] and right.variable in iterators[1]:
         places = iterators[0].index(left.variable), iterators[1].index(right.variable)
-        return everything.equate(isl.dim_type.in_, places[0], isl.dim_type.out, places[1])
+        return all_pairs.equate(isl.dim_type.in_, places[0], isl.dim_type.out, places[1])
     is_fixed = left.variable is right.variable and left.variable not in (*iterators[0], *iterators[1])
-    return everything if is_fixed else None
+    return all_pairs if is_fixed else None
 
 
 def _operands(node: Expression) -> list[Expression]:

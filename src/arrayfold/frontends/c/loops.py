@@ -124,11 +124,11 @@ class LoopReader:
         low, high = limits(kind)
         size = high - low + 1
         below, above = leaving(iterator, kind)
-        everything = inner.may.union(inner.may.complement()).subtract(below).subtract(above)
+        in_range = inner.may.union(inner.may.complement()).subtract(below).subtract(above)
         count = len(self._affine.wraps)
-        truth = self._affine.truth(loop.condition, replace(inner, may=everything, must=everything))
+        truth = self._affine.truth(loop.condition, replace(inner, may=in_range, must=in_range))
         del self._affine.wraps[count:]
-        again = everything.intersect(truth.may)
+        again = in_range.intersect(truth.may)
         back = _shift(holds, step - size if step > 0 else step + size).reverse()
         goes_on = leaves.intersect(again.apply(back))
         ends = leaves.subtract(goes_on)
@@ -137,7 +137,7 @@ class LoopReader:
         excluded = goes_on.params()
         stride = gcd(abs(step), size)
         same = iterator.sub(start).mod_val(isl.Val(str(stride))).zero_set()
-        stops = everything.subtract(truth.must).intersect(same).intersect(possible)
+        stops = in_range.subtract(truth.must).intersect(same).intersect(possible)
         is_endless = stops.intersect_params(excluded).is_empty()
         if is_endless and is_huge_only(excluded, self._affine.parameters):
             # C lets everybody assume that such a loop ends.

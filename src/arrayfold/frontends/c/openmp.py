@@ -177,7 +177,7 @@ def _parse(text: CText, pragma: Pragma) -> tuple[str, Mapping[str, str], tuple[s
 def _check_collapse(text: CText, pragma: Pragma, clauses: Mapping[str, str], loop: CStatement) -> None:
     given = clauses.get("collapse", "1").strip()
     if not given.isdigit() or int(given) < 1:
-        raise text.error(f"collapse({given}) is no number of loops", pragma.at)
+        raise text.error(f"collapse({given}) is not a number of loops", pragma.at)
     for _ in range(int(given)):
         if not isinstance(loop, For):
             raise text.error(f"there are not {given} nested loops to collapse", pragma.at)

@@ -85,6 +85,18 @@ class Found:
     effects: tuple[Effect, ...]
 
 
+@dataclass(frozen=True)
+class _Around:
+    """What is around statements: the way to them, and the conditions on data under which they run."""
+
+    path: Path = ()
+    guards: tuple[Guard, ...] = ()
+
+    def at(self, number: int) -> Path:
+        """The way to the statement with a number."""
+        return (*self.path, Position(number))
+
+
 class RegionWalk:
     """Goes through a region in the order of the text."""
 
@@ -109,48 +121,37 @@ class RegionWalk:
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        everything = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-        self._sequence(statements, Scope((), everything, everything), (), (), 0)
+        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        self._sequence(statements, Scope((), always, always), _Around(), 0)
         return self.found
 
     # ------------------------------------------------ statements
 
     def _sequence(
-        self,
-        statements: Sequence[CStatement],
-        scope: Scope,
-        path: Path,
-        guards: tuple[Guard, ...],
-        number: int,
+        self, statements: Sequence[CStatement], scope: Scope, around: _Around, number: int
     ) -> tuple[int, Scope]:
         """Go through statements that run one after another; the number of the next one, and what is known."""
         for statement in statements:
-            number, scope = self._one(statement, scope, path, guards, number, None)
+            number, scope = self._one(statement, scope, around, number, None)
         return number, scope
 
     def _one(
-        self,
-        statement: CStatement,
-        scope: Scope,
-        path: Path,
-        guards: tuple[Guard, ...],
-        number: int,
-        label: str | None,
+        self, statement: CStatement, scope: Scope, around: _Around, number: int, label: str | None
     ) -> tuple[int, Scope]:
         match statement:
             case Block(statements=statements):
-                after, inner = self._sequence(statements, scope, path, guards, number)
+                after, inner = self._sequence(statements, scope, around, number)
                 return after, replace(scope, values=inner.values)
             case Label(name=name, statement=inner):
-                return self._one(inner, scope, path, guards, number, name)
+                return self._one(inner, scope, around, number, name)
             case Evaluate(expression=expression):
-                return self._evaluate(statement, expression, scope, path, guards, number, label)
+                return self._evaluate(statement, expression, scope, around, number, label)
             case Declare(variables=variables):
-                return self._declare(variables, scope, path, guards, number)
+                return self._declare(variables, scope, around, number)
             case If():
-                return self._if(statement, scope, path, guards, number)
+                return self._if(statement, scope, around, number)
             case For():
-                self._for(statement, scope, (*path, Position(number)), guards)
+                self._for(statement, scope, replace(around, path=around.at(number)))
                 return number + 1, self._values.without_assigned(statement, scope)
             case OtherStatement(what=what):
                 raise self._text.error(
@@ -162,8 +163,7 @@ class RegionWalk:
         statement: Evaluate,
         expression: Expression,
         scope: Scope,
-        path: Path,
-        guards: tuple[Guard, ...],
+        around: _Around,
         number: int,
         label: str | None,
     ) -> tuple[int, Scope]:
@@ -171,20 +171,15 @@ class RegionWalk:
         if isinstance(inner, Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
                 single = Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
-                number, scope = self._evaluate(single, part, scope, path, guards, number, None)
+                number, scope = self._evaluate(single, part, scope, around, number, None)
             return number, scope
         effects = self._effects.of_statement(expression, scope)
-        source = StatementSource(statement, scope.iterators, guards)
-        self._add(source, scope, (*path, Position(number)), effects, label)
+        source = StatementSource(statement, scope.iterators, around.guards)
+        self._add(source, scope, around.at(number), effects, label)
         return number + 1, self._values.evaluated(expression, scope)
 
     def _declare(
-        self,
-        variables: Sequence[Variable],
-        scope: Scope,
-        path: Path,
-        guards: tuple[Guard, ...],
-        number: int,
+        self, variables: Sequence[Variable], scope: Scope, around: _Around, number: int
     ) -> tuple[int, Scope]:
         for variable in variables:
             self.loops_of_variables[variable] = scope.iterators
@@ -201,8 +196,8 @@ class RegionWalk:
                 )
             effects = self._effects.of_value(variable.initial, scope)
             effects.append(Effect(variable, (), True, scope, variable.span.start, node=variable))
-            source = StatementSource(variable, scope.iterators, guards)
-            self._add(source, scope, (*path, Position(number)), effects, None)
+            source = StatementSource(variable, scope.iterators, around.guards)
+            self._add(source, scope, around.at(number), effects, None)
             scope = self._values.declared(variable, scope)
             number += 1
         return number, scope
@@ -220,27 +215,27 @@ class RegionWalk:
 
     # ------------------------------------------------ control
 
-    def _if(
-        self, node: If, scope: Scope, path: Path, guards: tuple[Guard, ...], number: int
-    ) -> tuple[int, Scope]:
+    def _if(self, node: If, scope: Scope, around: _Around, number: int) -> tuple[int, Scope]:
         truth = self._affine.truth(node.condition, scope)
-        inside, outside = guards, guards
+        inside = outside = around
         effects = self._effects.of_value(node.condition, scope)
         if not truth.is_exact or any(effect.variable not in scope.values for effect in effects):
-            source = StatementSource(node.condition, scope.iterators, guards)
-            name = self._add(source, scope, (*path, Position(number)), effects, None)
+            source = StatementSource(node.condition, scope.iterators, around.guards)
+            name = self._add(source, scope, around.at(number), effects, None)
             number += 1
             if not truth.is_exact:
-                inside = (*guards, Guard(node.condition, True, name))
-                outside = (*guards, Guard(node.condition, False, name))
+                inside, outside = (
+                    replace(around, guards=(*around.guards, Guard(node.condition, holds, name)))
+                    for holds in (True, False)
+                )
         fails = truth.negated()
         holds, other = (scope.narrowed(one.may, one.must) for one in (truth, fails))
-        number, holds = self._one(node.then, holds, path, inside, number, None)
+        number, holds = self._one(node.then, holds, inside, number, None)
         if node.otherwise is not None:
-            number, other = self._one(node.otherwise, other, path, outside, number, None)
+            number, other = self._one(node.otherwise, other, outside, number, None)
         return number, self._values.after_choice(scope, truth, holds, other)
 
-    def _for(self, loop: For, scope: Scope, path: Path, guards: tuple[Guard, ...]) -> None:
+    def _for(self, loop: For, scope: Scope, around: _Around) -> None:
         variable = loop_variable(loop)
         if variable is None or loop.condition is None or loop.step is None:
             raise self._text.error(
@@ -249,7 +244,7 @@ class RegionWalk:
                 "Write it as for (i = start; i < end; i++).",
             )
         if not variable.type.is_integer:
-            raise self._text.error(f"loop iterator {variable.name} is no integer", loop.span.start)
+            raise self._text.error(f"loop iterator {variable.name} is not an integer", loop.span.start)
         self._refuse_changed_iterator(loop, variable)
         step = self._step(loop, variable)
         scope = self._values.without_assigned(loop.body, scope)
@@ -261,7 +256,7 @@ class RegionWalk:
             scope.values,
         )
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
-        self._one(loop.body, inner, (*path, link), guards, 0, None)
+        self._one(loop.body, inner, replace(around, path=(*around.path, link)), 0, None)
 
     def _refuse_changed_iterator(self, loop: For, variable: Variable) -> None:
         for node in walk(loop.body):
@@ -296,7 +291,7 @@ class RegionWalk:
             number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
         if not number:
             raise self._text.not_affine(
-                "the step of this loop is no constant",
+                "the step of this loop is not a constant",
                 loop.step.span.start,
                 "Write i++, i--, i += 2 or the like.",
             )

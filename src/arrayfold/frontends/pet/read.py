@@ -18,12 +18,12 @@ from arrayfold.exact.isl import coalesced, fresh_name, is_bounded, maps_by_domai
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.pet.accesses import Touches, read_touches
-from arrayfold.frontends.pet.context import without_limits_of_types
 from arrayfold.frontends.pet.schedule import padded, read_schedule_tree, with_late_reads
 from arrayfold.frontends.pet.yaml import YamlNode, read_yaml
 from arrayfold.program.model import Access, Array, Kept, Program, Statement
 
 _MADE_BY_PET = "__pet_"
+_LIMITS = frozenset(limit for bits in (15, 16, 31, 32, 63, 64) for limit in (2**bits, 2**bits - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _kept(node: YamlNode, name: str) -> Kept | None:
 def _parameters_only(node: YamlNode) -> isl.Set:
     found = _set(node)
     if not found.is_params():
-        raise node.error("the context must speak of parameters only")
+        raise node.error("the context may mention only parameters")
     return found
 
 
@@ -194,6 +194,38 @@ def _context(
     if context.is_empty():
         raise root.error("no parameter value satisfies the context")
     return without_limits_of_types(context)
+
+
+def without_limits_of_types(context: isl.Set) -> isl.Set:
+    """The context with bounds such as `n <= 2147483647` left out.
+
+    They are the range of an `int`, and a proof for every larger value is a proof for these; but with them no
+    parameter grows without end, and sizes could not be compared by how they grow.
+
+    >>> without_limits_of_types(isl.Set("[n] -> { : 4 <= n <= 2147483647 }"))
+    Set("[n] -> {  : n >= 4 }")
+    """
+    wider = isl.Set.empty(context.get_space())
+    for piece in context.get_basic_sets():
+        kept = isl.BasicSet.universe(piece.get_space())
+        for constraint in piece.get_constraints():
+            if not _is_limit(constraint):
+                kept = kept.add_constraint(constraint)
+        wider = wider.union(isl.Set.from_basic_set(kept))
+    return coalesced(wider)
+
+
+def _is_limit(constraint: isl.Constraint) -> bool:
+    if constraint.is_equality() or constraint.is_div_constraint():
+        return False
+    count = constraint.dim(isl.dim_type.param)
+    entries = [
+        constraint.get_coefficient_val(isl.dim_type.param, k).to_python()
+        for k in range(count)
+        if not constraint.get_coefficient_val(isl.dim_type.param, k).is_zero()
+    ]
+    bound = constraint.get_constant_val().to_python()
+    return len(entries) == 1 and abs(entries[0]) == 1 and bound in _LIMITS
 
 
 def _aligned(statement: _Statement, context: isl.Set) -> Statement:

@@ -1,6 +1,6 @@
 """When the statements of pet run: schedule trees as isl prints them -> times.
 
-isl's own reader crashes on some texts that are no trees, and says of none where it is wrong; so the tree is
+isl's own reader crashes on some texts that are not trees, and says of none where it is wrong; so the tree is
 read here, and isl reads the sets and relations in it.
 """
 

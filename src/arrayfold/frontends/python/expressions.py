@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from arrayfold.exact.formula import Formula
-from arrayfold.frontends.python.interface import Interface
 from arrayfold.frontends.python.operations import Operations, is_operator
+from arrayfold.frontends.python.signature import Interface, subscripts
 from arrayfold.frontends.python.text import Code
-from arrayfold.frontends.python.types import C_TYPES, LARGEST, Kind, is_whole, natural, promoted
 from arrayfold.frontends.python.values import (
     AND,
     ATOM,
+    C_TYPES,
     CONDITIONAL,
     EQUAL,
     LESS,
@@ -22,10 +22,11 @@ from arrayfold.frontends.python.values import (
     UNARY,
     Value,
     converted,
+    is_whole,
+    natural,
     number_value,
+    promoted,
 )
-
-_HIGHEST_POWER = 16
 
 _RELATIONS: Mapping[type[ast.cmpop], tuple[str, int]] = {
     ast.Lt: ("<", LESS),
@@ -48,20 +49,23 @@ _CALLS = "Known are min, max, abs, int, float, and functions such as math.sqrt, 
 class Scope:
     """What names mean at a place in a kernel.
 
-    defined    names that surely have a value there
-    iterators  names of the loops around it -> whether the loop runs over natural numbers only
     variables  scalars of the kernel -> what they are
+    helpers    C functions that the kernel needs
+    defined    names that surely have a value there
+    declared   scalars that C knows there
+    iterators  names of the loops around it -> whether the loop runs over natural numbers only
     """
 
     interface: Interface
     variables: Mapping[str, Value]
+    helpers: set[str]
     defined: set[str] = field(default_factory=set[str])
+    declared: set[str] = field(default_factory=set[str])
     iterators: dict[str, bool] = field(default_factory=dict[str, bool])
-    helpers: set[str] = field(default_factory=set[str])
 
     def inner(self) -> Scope:
         """A place inside, whose new names end with it."""
-        return replace(self, defined=set(self.defined), iterators=dict(self.iterators))
+        return replace(self, defined={*self.defined}, declared={*self.declared}, iterators={**self.iterators})
 
 
 class Expressions:
@@ -77,8 +81,8 @@ class Expressions:
 
     def value(self, node: ast.expr) -> Value:
         """A number."""
-        found = self._value(node)
-        return replace(found, code=Code.of(found.code, at=node))
+        value = self._value(node)
+        return replace(value, code=Code.of(value.code, at=node))
 
     def _value(self, node: ast.expr) -> Value:
         match node:
@@ -101,13 +105,12 @@ class Expressions:
             case ast.Call():
                 return self._call(node)
             case ast.Attribute():
-                path = self._interface.path(node) or ""
-                name = path.removeprefix("math.").removeprefix("numpy.")
-                if "." in path and name in _CONSTANTS:
-                    return number_value(_CONSTANTS[name])
+                number = self._imported_constant(node)
+                if number is not None:
+                    return number
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 raise self._text.error(
-                    "a condition is no number here", node, "Choose a number: 1 if ... else 0."
+                    "a condition is not a number here", node, "Choose a number: 1 if ... else 0."
                 )
             case _:
                 pass
@@ -115,12 +118,10 @@ class Expressions:
 
     def _constant(self, node: ast.expr, value: object) -> Value:
         if isinstance(value, bool):
-            raise self._text.error(f"{value} is no number here", node, "Write 1 or 0.")
+            raise self._text.error(f"{value} is not a number here", node, "Write 1 or 0.")
         if isinstance(value, int | float):
-            if isinstance(value, int) and abs(value) > LARGEST:
-                raise self._text.error("this number does not fit into 64 bits", node)
-            return number_value(value)
-        raise self._text.error(f"{self._text.source(node)} is no number", node)
+            return self.operations.number(node, value)
+        raise self._text.error(f"{self._text.source(node)} is not a number", node)
 
     def _name(self, node: ast.expr, name: str) -> Value:
         interface = self._interface
@@ -128,8 +129,7 @@ class Expressions:
             is_natural = self._scope.iterators[name]
             return Value(Code.of(interface.c_names.of(name)), "int", is_natural=is_natural)
         if name in interface.scalars:
-            kind: Kind = "int" if interface.scalars[name] == "int" else "float"
-            return Value(Code.of(interface.c_names.of(name)), kind)
+            return Value(Code.of(interface.c_names.of(name)), interface.scalars[name])
         if name in interface.arrays:
             raise self._text.error(
                 f"{name} is an array; expected one of its elements",
@@ -148,14 +148,20 @@ class Expressions:
             return self._scope.variables[name]
         if name in interface.names.constants:
             return number_value(interface.names.constants[name])
-        path = interface.path(node) or ""
-        if path.startswith(("math.", "numpy.")) and path.split(".")[1] in _CONSTANTS:
-            return number_value(_CONSTANTS[path.split(".")[1]])
+        number = self._imported_constant(node)
+        if number is not None:
+            return number
         raise self._text.error(
-            f"nothing is known of {name}",
+            f"unknown name {name}",
             node,
             "A kernel sees its arguments, and numbers that its file names once at the top.",
         )
+
+    def _imported_constant(self, node: ast.expr) -> Value | None:
+        """`math.pi` and the like."""
+        module, _, name = (self._interface.path(node) or "").partition(".")
+        is_known = module in ("math", "numpy") and name in _CONSTANTS
+        return number_value(_CONSTANTS[name]) if is_known else None
 
     def _size(self, size: Formula) -> Value:
         if size.is_constant:
@@ -176,21 +182,18 @@ class Expressions:
 
     def cell(self, node: ast.Subscript) -> Value:
         """An element of an array."""
-        indices: list[ast.expr] = []
-        base: ast.expr = node
-        while isinstance(base, ast.Subscript):
-            part = list(base.slice.elts) if isinstance(base.slice, ast.Tuple) else [base.slice]
-            indices = [*part, *indices]
-            base = base.value
+        base, indices = subscripts(node)
         if not isinstance(base, ast.Name) or base.id not in self._interface.arrays:
             raise self._text.error(
-                f"{self._text.source(base)} is no array", base, "Arrays are arguments, or come from af.empty."
+                f"{self._text.source(base)} is not an array",
+                base,
+                "Arrays are arguments, or come from af.empty.",
             )
         info = self._interface.arrays[base.id]
         if not info.is_argument and base.id not in self._scope.defined:
             raise self._text.error(f"{base.id} may have no value here", base)
-        subscripts = [Code.of("[", self._index(base.id, index).code, "]") for index in indices]
-        return Value(Code.of(self._interface.c_names.of(base.id), *subscripts), info.dtype)
+        inside = [Code.of("[", self._index(base.id, index).code, "]") for index in indices]
+        return Value(Code.of(self._interface.c_names.of(base.id), *inside), info.dtype)
 
     def _index(self, array: str, node: ast.expr) -> Value:
         if isinstance(node, ast.Slice):
@@ -200,7 +203,7 @@ class Expressions:
                 "Write a loop over them.",
             )
         if isinstance(node, ast.Constant) and node.value in (None, ...):
-            raise self._text.error(f"{self._text.source(node)} is no index of an element", node)
+            raise self._text.error(f"{self._text.source(node)} is not the index of an element", node)
         index = self.value(node)
         if not is_whole(index.kind):
             raise self._text.error(f"an index is a whole number, but this is a {index.kind}", node)
@@ -220,8 +223,8 @@ class Expressions:
         length = self._interface.length(node)
         if length:
             return self._size(self._interface.extent(*length, node))
-        is_builtin = isinstance(node.func, ast.Name) and node.func.id not in self._interface.local_names
-        name = node.func.id if is_builtin and isinstance(node.func, ast.Name) else ""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        name = "" if name in self._interface.local_names else name
         path = self._interface.path(node.func) or ""
         if path in ("arrayfold.empty", "numpy.empty"):
             raise self._text.error(
@@ -234,16 +237,13 @@ class Expressions:
         match name, arguments:
             case (("min" | "max"), [_, _, *_]) if not path:
                 return self.operations.extreme(node, name, arguments)
-            case "abs", [one] if not path:
-                return self.operations.absolute(one)
-            case "int", [one] if not path:
-                return (
-                    one
-                    if one.kind == "int"
-                    else Value(Code.of("(long long)", one.inside(UNARY)), "int", UNARY)
-                )
-            case "float", [one] if not path:
-                return self.operations.cast(one, "float")
+            case "abs", [argument] if not path:
+                return self.operations.absolute(argument)
+            case "int", [argument] if not path:
+                cut = Value(Code.of("(long long)", argument.inside(UNARY)), "int", UNARY)
+                return argument if argument.kind == "int" else cut
+            case "float", [argument] if not path:
+                return self.operations.cast(argument, "float")
             case _:
                 pass
         if module == "numpy" and function in ("float32", "float64", "int32", "int64") and len(arguments) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -73,7 +73,7 @@ class CNames:
             self.of(name)
 
     def fresh(self, wanted: str) -> str:
-        """A name like the one wanted that nobody has."""
+        """A name like the one wanted that is not taken."""
         name = wanted
         while name in self.taken or not is_c_name(name):
             name += "_"
@@ -110,6 +110,13 @@ class Names:
         return None
 
 
+def stored_names(node: ast.AST) -> Iterator[ast.Name]:
+    """The names inside a node that get a value there."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner
+
+
 def names_of_file(tree: ast.Module) -> Names:
     """What a file imports, wherever it does so, and the numbers that it names once at its top."""
     paths: dict[str, str] = {}
@@ -121,7 +128,11 @@ def names_of_file(tree: ast.Module) -> Names:
         elif isinstance(node, ast.ImportFrom) and node.module in _MODULES and not node.level:
             for alias in node.names:
                 paths[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_store(node)]
+    assigned = [
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del)
+    ]
     constants: dict[str, int | float] = {}
     for statement in tree.body:
         match statement:
@@ -155,10 +166,6 @@ def names_of_values(values: Mapping[str, Any]) -> Names:
             if root in _MODULES and isinstance(own, str):
                 paths[name] = f"{root}.{own}"
     return Names(paths, constants)
-
-
-def _is_store(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store | ast.Del)
 
 
 def _number(node: ast.expr) -> int | float | None:

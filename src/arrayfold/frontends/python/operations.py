@@ -8,26 +8,23 @@ from dataclasses import dataclass, replace
 
 from arrayfold.base.errors import InputError
 from arrayfold.frontends.python.text import Code, PythonText
-from arrayfold.frontends.python.types import (
+from arrayfold.frontends.python.values import (
     C_TYPES,
+    CONDITIONAL,
     LARGEST,
+    PRODUCT,
+    SUM,
+    UNARY,
     Kind,
+    Value,
+    as_branch,
+    converted,
     divided,
     is_whole,
     joined,
     natural,
-    promoted,
-)
-from arrayfold.frontends.python.values import (
-    CONDITIONAL,
-    PRODUCT,
-    SUM,
-    UNARY,
-    Value,
-    as_branch,
-    converted,
-    is_exactly,
     number_value,
+    promoted,
 )
 
 _HIGHEST_POWER = 16
@@ -89,18 +86,17 @@ class Operations:
             return self._power(node, left, right)
         kind, others = self.agreed(node, divided if symbol == "/" else promoted, left, right)
         if isinstance(left.number, int) and isinstance(right.number, int) and symbol != "/":
-            return self._whole(
-                node,
-                {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[symbol](left.number, right.number),
-            )
+            compute = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[symbol]
+            return self.number(node, compute(left.number, right.number))
         if natural(left.kind, right.kind) != C_TYPES[kind]:
             left, right = converted(left, kind), converted(right, kind)
         code = Code.of(left.inside(level), f" {symbol} ", right.inside(level + 1))
         is_natural = symbol in ("+", "*") and left.is_natural and right.is_natural
         return Value(code, kind, level, is_natural=is_natural, others=others)
 
-    def _whole(self, node: ast.AST, number: int) -> Value:
-        if abs(number) > LARGEST:
+    def number(self, node: ast.AST, number: float) -> Value:
+        """A number that is known."""
+        if isinstance(number, int) and abs(number) > LARGEST:
             raise self.text.error("this number does not fit into 64 bits", node)
         return number_value(number)
 
@@ -113,7 +109,7 @@ class Operations:
             raise self.text.error("division by zero", node)
         if isinstance(left.number, int) and isinstance(right.number, int):
             number = left.number // right.number if symbol == "//" else left.number % right.number
-            return self._whole(node, number)
+            return self.number(node, number)
         kind, others = self.agreed(node, promoted, left, right)
         is_natural = left.is_natural and right.is_natural
         if is_natural and right.number is not None:
@@ -132,9 +128,7 @@ class Operations:
     def _power(self, node: ast.AST, left: Value, right: Value) -> Value:
         exponent = right.number
         if exponent is None:
-            raise self.text.error(
-                "the exponent of ** must be a number as such", node, "Use math.pow, or a loop."
-            )
+            raise self.text.error("the exponent of ** must be a constant", node, "Use math.pow, or a loop.")
         if is_whole(left.kind):
             if not isinstance(exponent, int) or not 0 <= exponent <= _HIGHEST_POWER:
                 raise self.text.error(
@@ -164,7 +158,7 @@ class Operations:
     def joined(self, node: ast.AST, left: Value, right: Value) -> tuple[Kind, frozenset[Kind]]:
         """The type of a value that is one of two, and others that it may have."""
         kind = joined(left.kind, right.kind)
-        if kind is None or not (is_exactly(left, kind) and is_exactly(right, kind)):
+        if kind is None or not (left.is_exactly(kind) and right.is_exactly(kind)):
             raise self._depends(node, left.kind, right.kind)
         return kind, (left.kinds | right.kinds) - {kind}
 

@@ -1,188 +1,304 @@
-"""The arguments, sizes and temporaries of a Python kernel, before its loops are looked at."""
+"""The arguments and temporaries of a Python kernel, and what is known of their sizes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
 
-from arrayfold.base.errors import InputError
 from arrayfold.exact.formula import Formula
-from arrayfold.frontends.python.arguments import read_arguments, read_temporary
-from arrayfold.frontends.python.assertions import read_assertion
-from arrayfold.frontends.python.interface import Interface, shape_of
-from arrayfold.frontends.python.names import CNames, Names
+from arrayfold.frontends.python.names import CNames, Names, stored_names
 from arrayfold.frontends.python.text import PythonText
-from arrayfold.frontends.python.types import DType
+from arrayfold.frontends.python.values import DTYPES, DType, Kind, dtype_called
+
+_ANNOTATIONS = f"Annotate numbers as int or float, and arrays with one of {', '.join(DTYPES)}."
+_CREATORS = ("arrayfold.empty", "numpy.empty")
+_SHAPES = "Sizes are sums and multiples of sizes and whole numbers: N, N + 2, 2 * N."
 
 
-def read_interface(
-    text: PythonText, function: ast.FunctionDef, names: Names, dtype: DType, c_names: CNames
-) -> Interface:
-    """What the arguments and the first statements of a kernel say."""
-    interface = Interface(text, function, names, c_names)
-    c_names.reserve(interface.local_names)
-    read_arguments(interface, dtype)
-    for statement in function.body:
-        read_temporary(interface, statement, dtype)
-    _read_ranks(interface)
-    for statement in function.body:
-        _read_naming(interface, statement)
-    for statement in function.body:
-        if isinstance(statement, ast.Assert):
-            interface.setup.add(statement)
-            read_assertion(interface, statement.test, is_shape=True)
-    for statement in function.body:
-        if isinstance(statement, ast.Assert):
-            read_assertion(interface, statement.test, is_shape=False)
-    for name in interface.arrays:
-        _complete(interface, name)
-    return interface
+@dataclass
+class ArrayInfo:
+    """An array of a kernel; extents without a name yet are None."""
+
+    name: str
+    dtype: DType
+    is_argument: bool
+    node: ast.AST
+    extents: list[Formula | None] | None = None
+    is_written: bool = False
+
+    @property
+    def rank(self) -> int:
+        """How many subscripts it has."""
+        return len(self.lengths)
+
+    @property
+    def lengths(self) -> list[Formula | None]:
+        """Its extents, once its rank is known."""
+        assert self.extents is not None
+        return self.extents
+
+    @property
+    def shape(self) -> tuple[Formula, ...]:
+        """Its extents, once all of them are named."""
+        return tuple(extent for extent in self.lengths if extent is not None)
 
 
-def _read_ranks(interface: Interface) -> None:
-    """How many dimensions arrays have: temporaries by their shape, arguments by how they are used."""
-    for info in interface.arrays.values():
-        if not info.is_argument:
-            assert isinstance(info.node, ast.Call)
-            info.extents = [None for _ in shape_of(info.node)]
-            if not info.extents:
-                raise interface.text.error("an array without dimensions is a number", info.node)
-    ranks: dict[str, int] = {}
-    for name, rank, node in _used_ranks(interface.function):
-        if name not in interface.arrays:
-            continue
-        known = ranks.setdefault(name, rank)
-        info = interface.arrays[name]
-        known = len(info.extents) if info.extents is not None else known
-        if rank != known:
-            raise interface.text.error(
-                f"{name} has {known} dimensions, not {rank} as here",
-                node,
-                "Use every subscript; rows and other parts of arrays cannot stand alone.",
+@dataclass
+class Interface:
+    """What stands around the loops of a kernel.
+
+    sizes       C name -> the array and the dimension whose length it is
+    scalars     arguments that are numbers -> int or float
+    named       Python name -> size that it stands for
+    rules       conditions on sizes that the kernel asserts, as isl text, each with its node
+    setup       statements that are dealt with here, and so are not part of the loops
+    """
+
+    text: PythonText
+    function: ast.FunctionDef
+    names: Names
+    c_names: CNames
+    arrays: dict[str, ArrayInfo] = field(default_factory=dict[str, ArrayInfo])
+    sizes: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    scalars: dict[str, Literal["int", "float"]] = field(default_factory=dict[str, Literal["int", "float"]])
+    named: dict[str, Formula] = field(default_factory=dict[str, Formula])
+    rules: list[tuple[str, ast.expr]] = field(default_factory=list[tuple[str, ast.expr]])
+    setup: set[ast.stmt] = field(default_factory=set[ast.stmt])
+
+    def path(self, node: ast.AST) -> str | None:
+        """What an imported name means, unless the kernel uses the name itself."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        is_own = isinstance(root, ast.Name) and root.id in self.local_names
+        return None if is_own else self.names.path(node)
+
+    @cached_property
+    def local_names(self) -> frozenset[str]:
+        """The names that the kernel assigns or takes."""
+        arguments = (argument.arg for argument in self.function.args.args)
+        return frozenset([*arguments, *(node.id for node in stored_names(self.function))])
+
+    def stores(self, name: str) -> list[ast.Name]:
+        """Where a name gets a value."""
+        return [node for node in stored_names(self.function) if node.id == name]
+
+    def extent(self, array: str, dimension: int, node: ast.AST) -> Formula:
+        """The length of an array along a dimension; one without a name gets one."""
+        info = self.arrays[array]
+        if not 0 <= dimension < info.rank:
+            raise self.text.error(
+                f"{array} has {info.rank} dimensions, so it has no shape[{dimension}]", node
             )
-    lengths = [
-        found
-        for node in ast.walk(interface.function)
-        if isinstance(node, ast.expr) and (found := _length_of(interface, node)) is not None
-    ]
-    equal = list(_equal_shapes(interface.function))
-    for _ in equal:
-        for left, right in equal:
-            for one, other in ((left, right), (right, left)):
-                if one in ranks and other in interface.arrays:
-                    ranks.setdefault(other, ranks[one])
-    for name, info in interface.arrays.items():
-        if info.extents is None:
-            least = max((dimension + 1 for array, dimension in lengths if array == name), default=1)
-            info.extents = [None for _ in range(max(ranks.get(name, least), 1))]
+        extent = info.lengths[dimension]
+        if extent is not None:
+            return extent
+        return self.name_extent(info, dimension, self.c_names.fresh(f"{self.c_names.of(array)}_{dimension}"))
 
+    def name_extent(self, info: ArrayInfo, dimension: int, name: str) -> Formula:
+        """The length of an array along a dimension, which gets that name in C."""
+        extent = info.lengths[dimension] = Formula.name(name)
+        self.sizes[name] = (info.name, dimension)
+        return extent
 
-def _length_of(interface: Interface, node: ast.expr) -> tuple[str, int] | None:
-    match node:
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape")):
-            if name in interface.arrays:
-                return interface.length(node)
-        case _:
-            pass
-    return None
-
-
-def _equal_shapes(function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(function):
+    def size(self, node: ast.expr) -> Formula:
+        """An expression of sizes and whole numbers."""
         match node:
-            case ast.Compare(
-                left=ast.Attribute(value=ast.Name(id=left), attr="shape"),
-                ops=[ast.Eq()],
-                comparators=[ast.Attribute(value=ast.Name(id=right), attr="shape")],
-            ):
-                yield left, right
+            case ast.Constant(value=int() as value) if not isinstance(value, bool):
+                return Formula.constant(value)
+            case ast.Name(id=name) if name in self.named:
+                return self.named[name]
+            case ast.Name(id=name) if self.scalars.get(name) == "int":
+                return Formula.name(self.c_names.of(name))
+            case ast.Name(id=name) if name not in self.local_names and name in self.names.constants:
+                value = self.names.constants[name]
+                if isinstance(value, int):
+                    return Formula.constant(value)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.size(operand)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self.size(left) + self.size(right)
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                return self.size(left) - self.size(right)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                product = self.size(left) * self.size(right)
+                if product.is_affine:
+                    return product
             case _:
-                pass
-
-
-def _used_ranks(function: ast.FunctionDef) -> Iterator[tuple[str, int, ast.AST]]:
-    """Array, number of dimensions, and the node that says so."""
-    inner = {node.value for node in ast.walk(function) if isinstance(node, ast.Subscript)}
-    for node in ast.walk(function):
-        match node:
-            case ast.Subscript() if node not in inner:
-                count, base = 0, node
-                while isinstance(base, ast.Subscript):
-                    count += len(base.slice.elts) if isinstance(base.slice, ast.Tuple) else 1
-                    base = base.value
-                if isinstance(base, ast.Name):
-                    yield base.id, count, node
-            case ast.Assign(
-                targets=[ast.Tuple(elts=targets)], value=ast.Attribute(value=ast.Name(id=name), attr="shape")
-            ):
-                yield name, len(targets), node
-            case ast.Compare(
-                left=ast.Attribute(value=ast.Name(id=name), attr="shape"),
-                ops=[ast.Eq()],
-                comparators=[ast.Tuple(elts=sizes)],
-            ):
-                yield name, len(sizes), node
-            case _:
-                pass
-
-
-def _read_naming(interface: Interface, statement: ast.stmt) -> None:
-    """`N, M = image.shape`, `N = image.shape[0]`, `N = len(image)`; and the shapes of temporaries."""
-    match statement:
-        case ast.Assign(
-            targets=[ast.Tuple(elts=targets)],
-            value=ast.Attribute(value=ast.Name(id=array), attr="shape") as value,
-        ) if array in interface.arrays:
-            for dimension, target in enumerate(targets):
-                _name_size(interface, target, array, dimension, value)
-            interface.setup.add(statement)
-        case ast.Assign(targets=[ast.Name() as target], value=value):
-            found = interface.length(value)
-            if found is not None:
-                _name_size(interface, target, *found, value)
-                interface.setup.add(statement)
-            elif statement in interface.setup and isinstance(value, ast.Call):
-                info = interface.arrays[target.id]
-                info.extents = [interface.size(size) for size in shape_of(value)]
-            elif len(interface.stores(target.id)) == 1 and target.id not in interface.scalars:
-                _name_expression(interface, statement, target.id, value)
-        case _:
-            pass
-
-
-def _name_expression(interface: Interface, statement: ast.stmt, name: str, value: ast.expr) -> None:
-    """`H = N - 2`: a name for an expression of sizes."""
-    try:
-        interface.named[name] = interface.size(value)
-    except InputError:
-        return
-    interface.setup.add(statement)
-
-
-def _name_size(interface: Interface, target: ast.expr, array: str, dimension: int, node: ast.AST) -> None:
-    text = interface.text
-    if not isinstance(target, ast.Name):
-        raise text.error("expected a name for a size here", target)
-    name = target.id
-    if name == "_":
-        return
-    stores = interface.stores(name)
-    if len(stores) > 1 or name in interface.scalars:
-        raise text.error(
-            f"{name} is a size, and it gets a value more than once",
-            stores[-1],
-            f"If two sizes are equal, say so: assert {array}.shape[{dimension}] == {name}",
+                length = self.length(node)
+                if length is not None:
+                    return self.extent(*length, node)
+        raise self.text.error(
+            f"{self.text.source(node)} is not a size that is known when the kernel is called", node, _SHAPES
         )
-    info = interface.arrays[array]
-    assert info.extents is not None
-    if info.extents[dimension : dimension + 1] == [None]:
-        c_name = interface.c_names.of(name)
-        info.extents[dimension] = Formula.name(c_name)
-        interface.sizes[c_name] = (array, dimension)
-    interface.named[name] = interface.extent(array, dimension, node)
+
+    def length(self, node: ast.expr) -> tuple[str, int] | None:
+        """`A.shape[k]` or `len(A)`: which array and which dimension."""
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
+                dimension = 0
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
+                slice=ast.Constant(value=int() as dimension),
+            ):
+                pass
+            case _:
+                return None
+        if name not in self.arrays:
+            raise self.text.error(f"{name} is not an array", node)
+        return name, dimension
 
 
-def _complete(interface: Interface, name: str) -> None:
-    info = interface.arrays[name]
-    for dimension in range(info.rank):
-        interface.extent(name, dimension, info.node)
+def subscripts(node: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
+    """`A[i][j, k]`: the expression that is subscripted, and the indices."""
+    indices: list[ast.expr] = []
+    while isinstance(node, ast.Subscript):
+        indices = [*(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]), *indices]
+        node = node.value
+    return node, indices
+
+
+def dtype_of(text: PythonText, node: ast.expr) -> DType:
+    """The element type that an expression names: "float32" or np.float32."""
+    word = node.value if isinstance(node, ast.Constant) else ast.unparse(node).split(".")[-1]
+    kind = dtype_called(str(word))
+    if kind is None:
+        raise text.error(f"there is no element type {word}", node, f"It is one of {', '.join(DTYPES)}.")
+    return kind
+
+
+def keyword_dtype(text: PythonText, call: ast.Call, default: DType, complaint: str) -> DType:
+    """The element type that dtype= names in a call, which takes no other keyword."""
+    for keyword in call.keywords:
+        if keyword.arg != "dtype":
+            raise text.error(complaint.format(keyword.arg or "**"), keyword.value)
+        default = dtype_of(text, keyword.value)
+    return default
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def read_arguments(interface: Interface, dtype: DType) -> None:
+    """Note which arguments are arrays, and which are numbers."""
+    text, given = interface.text, interface.function.args
+    for odd, what in ((given.vararg, "*"), (given.kwarg, "**")):
+        if odd is not None:
+            raise text.error(
+                f"{what}{odd.arg} cannot be an argument of a kernel", odd, "Name every argument."
+            )
+    for node in filter(None, [*given.defaults, *given.kw_defaults]):
+        raise text.error("arguments of a kernel have no default values", node)
+    for node in (*given.posonlyargs, *given.kwonlyargs):
+        raise text.error(f"{node.arg} must be an ordinary argument, without / or *", node)
+    arrays = set(_array_names(interface.function))
+    for argument in given.args:
+        name, kind = argument.arg, _annotated(interface, argument)
+        if name not in arrays:
+            interface.scalars[name] = _scalar_kind(interface, argument, kind)
+            continue
+        if kind in ("int", "float"):
+            message = f"{name} is annotated as a number, but it is used as an array"
+            raise text.error(message, argument, _ANNOTATIONS)
+        interface.arrays[name] = ArrayInfo(name, kind or dtype, True, argument)
+
+
+def _annotated(interface: Interface, argument: ast.arg) -> Kind | None:
+    """The element type, int or float, that an annotation names; None without one that says so."""
+    node = argument.annotation
+    match node:
+        case None:
+            return None
+        case ast.Subscript(value=base, slice=inner) if ast.unparse(base).split(".")[-1] == "NDArray":
+            node = inner
+        case _:
+            pass
+    word = node.value if isinstance(node, ast.Constant) else ast.unparse(node).split(".")[-1]
+    match str(word):
+        case "int" | "float" | "int32" | "int64" | "float32" | "float64" as kind:
+            return kind
+        case "ndarray" | "Any" | "ArrayLike":
+            return None
+        case _:
+            message = f"{word} is not a type for an argument of a kernel"
+            raise interface.text.error(message, node, _ANNOTATIONS)
+
+
+def _scalar_kind(interface: Interface, argument: ast.arg, annotated: Kind | None) -> Literal["int", "float"]:
+    text, name = interface.text, argument.arg
+    if annotated == "int" or annotated == "float":
+        return annotated
+    uses = [node for node in ast.walk(interface.function) if isinstance(node, ast.Name) and node.id == name]
+    if not uses:
+        raise text.error(f"argument {name} is never used", argument, "Leave it out, or annotate it.")
+    if annotated is not None:
+        raise text.error(
+            f"{name} is annotated as an array, but it is never subscripted", argument, _ANNOTATIONS
+        )
+    places = set(_index_names(interface.function))
+    for use in uses:
+        if use not in places:
+            raise text.error(
+                f"{name} is neither an array nor only a bound or an index, so its type is not known",
+                use,
+                f"Annotate it in the head of the kernel: {name}: float, or {name}: int.",
+            )
+    return "int"
+
+
+def _index_names(function: ast.FunctionDef) -> Iterator[ast.Name]:
+    """Names that stand in subscripts, in range(), in shapes or in assertions."""
+    for node in ast.walk(function):
+        inside: Sequence[ast.expr] = []
+        match node:
+            case ast.Subscript(slice=part) | ast.Assert(test=part):
+                inside = [part]
+            case ast.Call(func=ast.Attribute(attr="empty") | ast.Name(id="empty" | "range"), args=inside):
+                pass
+            case _:
+                pass
+        for part in inside:
+            yield from (inner for inner in ast.walk(part) if isinstance(inner, ast.Name))
+
+
+def _array_names(function: ast.FunctionDef) -> Iterator[str]:
+    """Names that are subscripted, or whose shape is asked for."""
+    for node in ast.walk(function):
+        match node:
+            case (
+                ast.Subscript(value=ast.Name(id=name))
+                | ast.Attribute(value=ast.Name(id=name), attr="shape")
+                | ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])
+            ):
+                yield name
+            case _:
+                pass
+
+
+# ---------------------------------------------------------------- temporaries
+
+
+def read_temporary(interface: Interface, statement: ast.stmt, dtype: DType) -> None:
+    """Note the array that a statement makes, if it makes one."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+            creator = interface.path(call.func)
+        case _:
+            return
+    if creator not in _CREATORS:
+        return
+    text = interface.text
+    if name in interface.arrays or name in interface.scalars:
+        raise text.error(f"the name {name} is already taken", statement, "Give the temporary another name.")
+    stores = interface.stores(name)
+    if len(stores) > 1:
+        raise text.error(f"{name} is an array, and it is assigned again here", stores[1])
+    default = "float64" if creator == "numpy.empty" else dtype
+    kind = keyword_dtype(text, call, default, "empty() has no argument {} here")
+    if len(call.args) != 1:
+        raise text.error("empty() takes a shape, as in af.empty((N, M))", call)
+    interface.arrays[name] = ArrayInfo(name, kind, False, call)
+    interface.setup.add(statement)

@@ -5,12 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from arrayfold.frontends.python.expressions import Expressions, Scope
-from arrayfold.frontends.python.interface import Interface
+from arrayfold.frontends.python.names import stored_names
+from arrayfold.frontends.python.signature import Interface, subscripts
 from arrayfold.frontends.python.text import Code
-from arrayfold.frontends.python.types import C_TYPES, Kind, is_whole, joined, natural, promoted
-from arrayfold.frontends.python.values import CONDITIONAL, SUM, Value, converted, is_exactly
+from arrayfold.frontends.python.values import (
+    C_TYPES,
+    CONDITIONAL,
+    SUM,
+    Kind,
+    Value,
+    converted,
+    is_whole,
+    joined,
+    natural,
+    promoted,
+)
 
 _LOOP = "Write it as for i in range(start, stop, step)."
 _REFUSED: Mapping[type[ast.stmt], tuple[str, str]] = {
@@ -52,81 +64,79 @@ class Body:
         """The lines of the region. Types of scalars grow until they fit every assignment."""
         while True:
             before = dict(self.variables)
-            scope = Scope(self.interface, self.variables, helpers=self.helpers)
-            lines = self._block(self.interface.function.body, scope, set(), 1)
+            scope = Scope(self.interface, self.variables, self.helpers)
+            lines = self._block(self.interface.function.body, scope)
             if before == self.variables:
                 return lines
 
     # ------------------------------------------------ blocks
 
-    def _block(
-        self, statements: Sequence[ast.stmt], scope: Scope, declared: set[str], depth: int
-    ) -> list[Code]:
-        """The lines of statements that run one after another.
-
-        declared  scalars that C knows there
-        """
-        declared = set(declared)
+    def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> list[Code]:
+        """The lines of statements that run one after another, indented."""
         lines: list[Code] = []
         for number, statement in enumerate(statements):
             if statement in self.interface.setup:
-                scope.defined |= _stored(statement)
+                scope.defined |= {node.id for node in stored_names(statement)}
                 continue
-            for name in sorted(_mentioned(statement)):
-                if self._is_scalar(name) and name not in declared:
-                    if _assigns(statement, name):
-                        continue
-                    rest = [one for one in statements[number:] if name in _mentioned(one)]
-                    if len(rest) == 1 or all(isinstance(one, ast.For) for one in rest):
-                        continue
-                    kind = self.variables[name].kind if name in self.variables else "int"
-                    lines.append(_line(depth, f"{C_TYPES[kind]} {self.interface.c_names.of(name)};"))
-                    declared.add(name)
-            is_last = depth == 1 and number == len(statements) - 1
-            lines += self._statement(statement, scope, declared, depth, is_last=is_last)
-        return lines
+            for name in self._undeclared(statements[number:], scope):
+                kind = self.variables[name].kind if name in self.variables else "int"
+                lines.append(Code.of(f"{C_TYPES[kind]} {self.interface.c_names.of(name)};"))
+                scope.declared.add(name)
+            if not self._is_final_return(statement):
+                lines += self._statement(statement, scope)
+        return [Code.of("    ", line) for line in lines]
+
+    def _undeclared(self, statements: Sequence[ast.stmt], scope: Scope) -> list[str]:
+        """The scalars that must be declared before the first statement, because later ones use them, too."""
+        names: list[str] = []
+        for name in sorted(_mentioned(statements[0]) & self._assigned - scope.declared):
+            rest = [statement for statement in statements if name in _mentioned(statement)]
+            is_local = len(rest) == 1 or all(isinstance(statement, ast.For) for statement in rest)
+            if self._is_scalar(name) and not _assigns(statements[0], name) and not is_local:
+                names.append(name)
+        return names
+
+    def _is_final_return(self, statement: ast.stmt) -> bool:
+        is_plain = isinstance(statement, ast.Return) and statement.value is None
+        return is_plain and statement is self.interface.function.body[-1]
 
     def _is_scalar(self, name: str) -> bool:
         interface = self.interface
-        known = name in interface.arrays or name in interface.named or name in interface.scalars
-        return not known and name in self._assigned
+        return not (name in interface.arrays or name in interface.named or name in interface.scalars)
 
-    @property
-    def _assigned(self) -> set[str]:
+    @cached_property
+    def _assigned(self) -> frozenset[str]:
         """Names that get values by assignments, and not as names of loops."""
-        return {
+        return frozenset(
             name
             for node in ast.walk(self.interface.function)
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
             for name in _targets(node)
-        }
+        )
 
-    def _statement(
-        self, statement: ast.stmt, scope: Scope, declared: set[str], depth: int, *, is_last: bool
-    ) -> list[Code]:
+    def _statement(self, statement: ast.stmt, scope: Scope) -> list[Code]:
         text = self.interface.text
         match statement:
-            case ast.Assign(targets=[target], value=value):
-                return [self._assign(statement, target, value, scope, declared, depth)]
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                return [self._assign(statement, target, value, scope)]
             case ast.Assign():
-                raise text.error("one value for several targets", statement, "Write one assignment for each.")
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                return [self._assign(statement, target, value, scope, declared, depth)]
-            case ast.AugAssign(target=target, op=operator, value=value):
-                return [self._update(statement, target, operator, value, scope, depth)]
+                raise text.error(
+                    "this assigns one value to several targets", statement, "Write one assignment for each."
+                )
+            case ast.AugAssign():
+                return [self._update(statement, scope)]
             case ast.For():
-                return self._for(statement, scope, declared, depth)
+                return self._for(statement, scope)
             case ast.If():
-                return self._if(statement, scope, declared, depth)
-            case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
-                return []
-            case ast.AnnAssign(value=None):
-                return []
-            case ast.Return(value=None) if is_last:
+                return self._if(statement, scope)
+            case ast.Pass() | ast.Expr(value=ast.Constant(value=str())) | ast.AnnAssign():
                 return []
             case ast.Expr():
                 raise text.error(
-                    "a value that nobody uses",
+                    "this value is never used",
                     statement,
                     "A kernel assigns to elements of arrays and to names.",
                 )
@@ -136,85 +146,58 @@ class Body:
 
     # ------------------------------------------------ assignments
 
-    def _assign(
-        self,
-        node: ast.stmt,
-        target: ast.expr,
-        value: ast.expr,
-        scope: Scope,
-        declared: set[str],
-        depth: int,
-    ) -> Code:
-        expressions = Expressions(scope)
-        result = expressions.value(value)
+    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr, scope: Scope) -> Code:
+        result = Expressions(scope).value(value)
         if isinstance(target, ast.Subscript):
-            return _line(
-                depth, self._cell(target, scope), " = ", self._stored(node, target, result, scope), ";"
-            )
+            cell = self._cell(target, scope)
+            self._check_stored(node, cell, result)
+            return Code.of(cell.code, " = ", result.code, ";")
         name = self._scalar_name(target, scope)
         kind = self._grown(node, name, result)
-        is_new = name not in declared
+        head = "" if name in scope.declared else f"{C_TYPES[kind]} "
         scope.defined.add(name)
-        declared.add(name)
-        head = f"{C_TYPES[kind]} " if is_new else ""
-        stored = converted(result, kind)
-        return _line(depth, Code.of(head, self.interface.c_names.of(name), at=node), " = ", stored.code, ";")
+        scope.declared.add(name)
+        place = Code.of(head, self.interface.c_names.of(name), at=node)
+        return Code.of(place, " = ", converted(result, kind).code, ";")
 
-    def _update(
-        self,
-        node: ast.stmt,
-        target: ast.expr,
-        operator: ast.operator,
-        value: ast.expr,
-        scope: Scope,
-        depth: int,
-    ) -> Code:
-        expressions = Expressions(scope)
-        right = expressions.value(value)
+    def _update(self, node: ast.AugAssign, scope: Scope) -> Code:
+        expressions, target = Expressions(scope), node.target
+        right = expressions.value(node.value)
         left = expressions.value(target)
         if isinstance(target, ast.Subscript):
-            place = self._cell(target, scope)
-            info_kind = left.kind
+            self._cell(target, scope)
         else:
-            name = self._scalar_name(target, scope)
-            place = Code.of(self.interface.c_names.of(name), at=target)
-            info_kind = left.kind
-        symbol = _IN_PLACE.get(type(operator))
-        if symbol is None and isinstance(operator, ast.Div) and not is_whole(info_kind):
+            self._scalar_name(target, scope)
+        result = stored = expressions.operations.operation(node, node.op, left, right)
+        if isinstance(target, ast.Name):
+            stored = converted(result, self._grown(node, target.id, result))
+        else:
+            self._check_stored(node, left, result)
+        symbol = _IN_PLACE.get(type(node.op))
+        if symbol is None and isinstance(node.op, ast.Div) and not is_whole(left.kind):
             symbol = "/"
-        result = expressions.operations.operation(node, operator, left, right)
-        if isinstance(target, ast.Subscript):
-            self._stored(node, target, result, scope)
-        else:
-            self._grown(node, self._scalar_name(target, scope), result)
-        if symbol is None or is_whole(info_kind) != is_whole(result.kind):
-            stored = (
-                converted(result, self.variables[target.id].kind) if isinstance(target, ast.Name) else result
-            )
-            return _line(depth, place, " = ", stored.code, ";")
+        if symbol is None or is_whole(left.kind) != is_whole(result.kind):
+            return Code.of(left.code, " = ", stored.code, ";")
         if natural(left.kind, right.kind) != C_TYPES[promoted(left.kind, right.kind)]:
             right = converted(right, result.kind)
-        return _line(depth, place, f" {symbol}= ", right.code, ";")
+        return Code.of(left.code, f" {symbol}= ", right.code, ";")
 
-    def _cell(self, target: ast.Subscript, scope: Scope) -> Code:
+    def _cell(self, target: ast.Subscript, scope: Scope) -> Value:
+        """An element of an array that is assigned to."""
         cell = Expressions(scope).value(target)
-        base: ast.expr = target
-        while isinstance(base, ast.Subscript):
-            base = base.value
+        base, _ = subscripts(target)
         if not isinstance(base, ast.Name) or base.id not in self.interface.arrays:
             raise self.interface.text.error("expected an element of an array to assign to", target)
         self.interface.arrays[base.id].is_written = True
-        return cell.code
+        return cell
 
-    def _stored(self, node: ast.AST, target: ast.Subscript, value: Value, scope: Scope) -> Code:
-        kind = Expressions(scope).value(target).kind
-        if is_whole(kind) and not is_whole(value.kind):
+    def _check_stored(self, node: ast.AST, cell: Value, value: Value) -> None:
+        if is_whole(cell.kind) and not is_whole(value.kind):
             raise self.interface.text.error(
-                f"this stores a fraction ({value.kind}) in an array of {kind}",
+                f"this stores a fraction ({value.kind}) in an array of {cell.kind}",
                 node,
                 "Say what is meant: int(x) cuts it off.",
             )
-        return value.code
 
     def _scalar_name(self, target: ast.expr, scope: Scope) -> str:
         text, interface = self.interface.text, self.interface
@@ -227,7 +210,7 @@ class Body:
         name = target.id
         if name in scope.iterators or name in _iterators(interface.function):
             raise text.error(f"{name} is the name of a loop", target, "Use another name.")
-        if name in interface.arrays or name in interface.scalars or name in interface.named:
+        if not self._is_scalar(name):
             what = "an array" if name in interface.arrays else "an argument or a size"
             raise text.error(f"{name} is {what} and cannot be assigned", target, "Use another name.")
         return name
@@ -236,7 +219,7 @@ class Body:
         """The type of a scalar, after it was made to hold one more value."""
         old = self.variables.get(name, value)
         kind = joined(old.kind, value.kind)
-        if kind is None or not is_exactly(value, kind):
+        if kind is None or not value.is_exactly(kind):
             raise self.interface.text.error(
                 f"the type of {name} changes while the kernel runs: {old.kind} and {value.kind}",
                 node,
@@ -248,12 +231,25 @@ class Body:
 
     # ------------------------------------------------ loops and conditions
 
-    def _for(self, node: ast.For, scope: Scope, declared: set[str], depth: int) -> list[Code]:
+    def _for(self, node: ast.For, scope: Scope) -> list[Code]:
+        name = self._iterator(node, scope)
+        start, stop, step = self._range(node, scope)
+        inner = scope.inner()
+        inner.iterators[name] = start.is_natural if step > 0 else stop.is_natural or stop.number == -1
+        variable = self.interface.c_names.of(name)
+        change = {1: "++", -1: "--"}.get(step, f" += {step}" if step > 0 else f" -= {-step}")
+        head = Code.of(
+            *("for (long long ", variable, " = ", start.code, f"; {variable} {'<' if step > 0 else '>'} "),
+            *(stop.inside(SUM), "; ", Code.of(f"{variable}{change}", at=node.iter), ") {"),
+            at=node,
+        )
+        return [head, *self._block(node.body, inner), Code.of("}")]
+
+    def _iterator(self, node: ast.For, scope: Scope) -> str:
+        """The name of a loop, after a check of all but its bounds."""
         text = self.interface.text
         match node.iter:
-            case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]) if (
-                len(arguments) <= 3
-            ):
+            case ast.Call(func=ast.Name(id="range"), args=[_] | [_, _] | [_, _, _], keywords=[]):
                 pass
             case _:
                 raise text.error(
@@ -274,63 +270,41 @@ class Body:
             )
         if name in self._assigned or name in self.interface.arrays or name in self.interface.scalars:
             raise text.error(f"{name} is used for something else, too", node.target, "Use another name.")
-        expressions = Expressions(scope)
+        return name
+
+    def _range(self, node: ast.For, scope: Scope) -> tuple[Value, Value, int]:
+        """Where a loop starts, where it stops, and its step."""
+        text, expressions = self.interface.text, Expressions(scope)
+        assert isinstance(node.iter, ast.Call)
+        arguments = node.iter.args
         values = [expressions.value(argument) for argument in arguments]
         for value, argument in zip(values, arguments, strict=True):
             if not is_whole(value.kind):
                 raise text.error(f"range() is for whole numbers, but this is a {value.kind}", argument)
-        start = values[0].code if len(values) > 1 else Code.of("0", at=arguments[0])
-        stop = values[1] if len(values) > 1 else values[0]
-        step = 1
-        if len(values) == 3:
-            number = values[2].number
-            if not isinstance(number, int) or number == 0:
-                raise text.error("the step of a loop must be a number other than 0", arguments[2], _LOOP)
-            step = number
-        first_is_natural = len(values) == 1 or values[0].is_natural
-        ends_above = stop.is_natural or stop.number == -1
-        inner = scope.inner()
-        inner.iterators[name] = first_is_natural if step > 0 else ends_above
-        variable = self.interface.c_names.of(name)
-        change = {1: f"{variable}++", -1: f"{variable}--"}.get(
-            step, f"{variable} += {step}" if step > 0 else f"{variable} -= {-step}"
-        )
-        head = Code.of(
-            *("for (long long ", variable, " = ", start, f"; {variable} {'<' if step > 0 else '>'} "),
-            *(stop.inside(SUM), "; ", Code.of(change, at=node.iter), ") {"),
-            at=node,
-        )
-        return [_line(depth, head), *self._block(node.body, inner, declared, depth + 1), _line(depth, "}")]
+        if len(values) == 1:
+            return Value(Code.of("0", at=arguments[0]), "int", number=0, is_natural=True), values[0], 1
+        step = values[2].number if len(values) == 3 else 1
+        if not isinstance(step, int) or step == 0:
+            raise text.error("the step of a loop must be a number other than 0", arguments[2], _LOOP)
+        return values[0], values[1], step
 
-    def _if(self, node: ast.If, scope: Scope, declared: set[str], depth: int, lead: str = "") -> list[Code]:
+    def _if(self, node: ast.If, scope: Scope, lead: str = "") -> list[Code]:
         test = Expressions(scope).condition(node.test, CONDITIONAL)
         then, otherwise = scope.inner(), scope.inner()
-        lines = [_line(depth, lead, Code.of("if (", test, ") {", at=node))]
-        lines += self._block(node.body, then, declared, depth + 1)
+        lines = [Code.of(lead, Code.of("if (", test, ") {", at=node)), *self._block(node.body, then)]
         match node.orelse:
             case []:
-                lines.append(_line(depth, "}"))
+                lines.append(Code.of("}"))
             case [ast.If() as nested]:
-                lines += self._if(nested, otherwise, declared, depth, "} else ")
+                lines += self._if(nested, otherwise, "} else ")
             case statements:
-                lines.append(_line(depth, "} else {"))
-                lines += self._block(statements, otherwise, declared, depth + 1)
-                lines.append(_line(depth, "}"))
+                lines += [Code.of("} else {"), *self._block(statements, otherwise), Code.of("}")]
         scope.defined |= then.defined & otherwise.defined
         return lines
 
 
-def _line(depth: int, *parts: str | Code) -> Code:
-    return Code.of("    " * depth, *parts, "\n")
-
-
 def _mentioned(statement: ast.stmt) -> set[str]:
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-
-
-def _stored(statement: ast.stmt) -> set[str]:
-    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
 
 
 def _assigns(statement: ast.stmt, name: str) -> bool:

@@ -1,13 +1,106 @@
-"""C expressions that stand for numbers of Python, with their types."""
+"""Numbers of Python and NumPy in C: their types, and the C expressions that stand for them.
+
+The rules are those of NumPy 2: a number of Python itself ("int", "float") takes the type of the array element
+that it meets, and elements of different types meet in the smallest type that holds both.
+"""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from arrayfold.frontends.python.text import Code
-from arrayfold.frontends.python.types import C_TYPES, Kind, fits_float32, is_whole
+
+Kind: TypeAlias = Literal["int", "float", "int32", "int64", "float32", "float64"]
+DType: TypeAlias = Literal["int32", "int64", "float32", "float64"]
+
+DTYPES: tuple[DType, ...] = ("float32", "float64", "int32", "int64")
+C_TYPES: dict[Kind, str] = {
+    "int": "long long",
+    "float": "double",
+    "int32": "int",
+    "int64": "long long",
+    "float32": "float",
+    "float64": "double",
+}
+_RANKS = ("int", "long long", "float", "double")
+LARGEST = 2**63 - 1
 
 CONDITIONAL, OR, AND, EQUAL, LESS, SUM, PRODUCT, UNARY, ATOM = 1, 2, 3, 7, 8, 10, 11, 12, 13
+
+
+def dtype_called(name: str) -> DType | None:
+    """The element type of that name, if there is one.
+
+    >>> dtype_called("float32"), dtype_called("int"), dtype_called("complex64")
+    ('float32', 'int64', None)
+    """
+    match name:
+        case "int32" | "int64" | "float32" | "float64":
+            return name
+        case "int":
+            return "int64"
+        case "float":
+            return "float64"
+        case _:
+            return None
+
+
+def is_whole(kind: Kind) -> bool:
+    """Whether it is an integer type."""
+    return kind in ("int", "int32", "int64")
+
+
+def promoted(left: Kind, right: Kind) -> Kind:
+    """The type of a sum, a difference or a product.
+
+    >>> promoted("float32", "float"), promoted("float32", "int32"), promoted("int", "float")
+    ('float32', 'float64', 'float')
+    """
+    if left == right:
+        return left
+    weak, strong = (left, right) if left in ("int", "float") else (right, left)
+    if weak in ("int", "float"):
+        if strong == "float":
+            return "float"
+        if strong == "int":
+            return weak
+        return "float64" if weak == "float" and is_whole(strong) else strong
+    return "int64" if is_whole(left) and is_whole(right) else "float64"
+
+
+def divided(left: Kind, right: Kind) -> Kind:
+    """The type of a true quotient: integers give a floating-point number of 64 bits.
+
+    >>> divided("int", "int"), divided("int32", "int"), divided("float32", "int")
+    ('float', 'float64', 'float32')
+    """
+    kind = promoted(left, right)
+    if not is_whole(kind):
+        return kind
+    return "float" if kind == "int" else "float64"
+
+
+def natural(left: Kind, right: Kind) -> str:
+    """The C type that C itself gives an operation on two numbers."""
+    return max(C_TYPES[left], C_TYPES[right], key=_RANKS.index)
+
+
+def joined(left: Kind, right: Kind) -> Kind | None:
+    """The type of a value that is either of two; None if Python would let the type change as it runs.
+
+    >>> joined("int", "float64"), joined("float32", "float64")
+    ('float64', None)
+    """
+    if left == right:
+        return left
+    if left in ("int", "float") or right in ("int", "float"):
+        kind = promoted(left, right)
+        is_mixed = is_whole(kind) != is_whole(left) and is_whole(kind) != is_whole(right)
+        is_widened = kind == "float64" and "float64" not in (left, right)
+        return None if is_mixed or is_widened else kind
+    return None
 
 
 @dataclass(frozen=True)
@@ -18,7 +111,7 @@ class Value:
     others      types that it may have in Python instead, with the same value
     level       how tightly it binds
     number      its value, if that is known
-    is_natural  whether it is surely a whole number that is not negative
+    is_natural  whether it is surely an integer that is not negative
     """
 
     code: Code
@@ -37,16 +130,24 @@ class Value:
         """The expression as an operand that must bind at least so tightly."""
         return self.code if self.level >= level else Code.of("(", self.code, ")")
 
+    def is_exactly(self, kind: Kind) -> bool:
+        """Whether the value stays what it is in another type."""
+        if kind != "float32" or self.kind != "float":
+            return True
+        return self.number is not None and _fits_float32(self.number)
+
 
 def number_value(number: float) -> Value:
-    """A number as such."""
-    kind: Kind = "int" if isinstance(number, int) else "float"
-    text = str(number) if isinstance(number, int) else repr(number)
-    if isinstance(number, int) and abs(number) > 2**31 - 1:
-        text += "LL"
-    text = text.replace("inf", "1e999")
-    level = UNARY if text.startswith("-") else ATOM
-    return Value(Code.of(text), kind, level, number, is_natural=isinstance(number, int) and number >= 0)
+    """The literal of a number."""
+    if not isinstance(number, int):
+        return _float_value(number, "float")
+    text = f"{number}LL" if abs(number) > 2**31 - 1 else str(number)
+    return Value(Code.of(text), "int", ATOM if number >= 0 else UNARY, number, is_natural=number >= 0)
+
+
+def _float_value(number: float, kind: Kind, suffix: str = "") -> Value:
+    text = repr(number).replace("inf", "1e999") + suffix
+    return Value(Code.of(text), kind, UNARY if text.startswith("-") else ATOM, number)
 
 
 def converted(value: Value, kind: Kind) -> Value:
@@ -55,25 +156,23 @@ def converted(value: Value, kind: Kind) -> Value:
         return value
     if value.number is not None and not is_whole(kind):
         number = float(value.number)
-        text = repr(number).replace("inf", "1e999")
-        level = UNARY if text.startswith("-") else ATOM
         if kind != "float32":
-            return Value(Code.of(text), kind, level, number)
-        if fits_float32(number) and abs(number) != float("inf"):
-            return Value(Code.of(f"{text}f"), kind, level, number)
+            return _float_value(number, kind)
+        if _fits_float32(number) and abs(number) != float("inf"):
+            return _float_value(number, kind, "f")
     return Value(Code.of(f"({C_TYPES[kind]})", value.inside(UNARY)), kind, UNARY, is_natural=value.is_natural)
 
 
 def as_branch(value: Value, kind: Kind) -> Value:
     """The value as one of two: literals of C are made as wide as the numbers that they stand for."""
     if value.kind == kind == "int" and isinstance(value.number, int):
-        text = str(value.number) + "LL"
-        return replace(value, code=Code.of(text))
-    return converted(value, kind) if C_TYPES[value.kind] != C_TYPES[kind] else value
+        return replace(value, code=Code.of(f"{value.number}LL"))
+    return converted(value, kind)
 
 
-def is_exactly(value: Value, kind: Kind) -> bool:
-    """Whether the value stays what it is in another type."""
-    if kind != "float32" or value.kind != "float":
-        return True
-    return value.number is not None and fits_float32(value.number)
+def _fits_float32(value: float) -> bool:
+    """Whether 32 bits hold a number exactly."""
+    try:
+        return struct.unpack("f", struct.pack("f", value))[0] == value
+    except OverflowError:
+        return False

@@ -85,7 +85,7 @@ def _read_parts(problem: ProblemText) -> ProblemParts:
         context = read_isl(isl.Set, problem.text("context"))
         if not context.is_params():
             hint = "For example [N] -> { : N >= 3 }."
-            raise problem.text("context").error("the context must speak of parameters only", 0, hint)
+            raise problem.text("context").error("the context may mention only parameters", 0, hint)
     space = parameter_space([])
     for item in (context, *sets.values(), *maps.values()):
         space = space.align_params(item.get_space().params())

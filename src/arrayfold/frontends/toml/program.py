@@ -125,7 +125,7 @@ def _check_tile_size(parts: ProblemParts, size: str) -> None:
     try:
         too_small = isl.Set(f"[{names}] -> {{ : ({size}) < 1 }}")
     except isl.Error:
-        raise parts.problem.error(f"{size!r} is no size of a tile", "tiles", hint) from None
+        raise parts.problem.error(f"{size!r} is not a tile size", "tiles", hint) from None
     if not parts.context.intersect(too_small).is_empty():
         raise parts.problem.error(f"the size {size} of a tile is not always positive", "tiles", hint)
 
@@ -279,7 +279,7 @@ def _parallel(parts: ProblemParts, depth: int) -> dict[int, Parallelism]:
             message = f'parallel dimension {key} is "doall" or "forall", not {meaning!r}'
             raise parts.problem.error(message, "parallel")
         if "schedule" not in parts.maps:
-            raise parts.problem.error("parallel speaks of the schedule, but there is none", "parallel")
+            raise parts.problem.error("parallel refers to the schedule, but there is none", "parallel")
         if not (key.isascii() and key.isdigit()) or int(key) >= depth:
             dimensions = counted(depth, "dimension")
             message = f"the schedule has {dimensions}, counted from 0; there is no parallel dimension {key}"

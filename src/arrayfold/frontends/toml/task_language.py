@@ -1,4 +1,4 @@
-"""The `tasks` of a problem file: async and finish around instances -> who happens before whom.
+"""The `tasks` of a problem file: async and finish around instances -> which instances happen before which.
 
     for i : 0 <= i <= N {
       finish {

@@ -1,0 +1,200 @@
+"""A region of C as it is read: its variables and statements, and what it needs of the parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import islpy as isl
+
+from arrayfold.c.source import CText, Region, assigned_variable, loop_variable
+from arrayfold.c.tree import Declare, For, Node, Span, Variable, walk
+from arrayfold.exact.isl import coalesced
+from arrayfold.frontends.c.affine import AffineReader
+from arrayfold.frontends.c.arrays import (
+    extent_box,
+    hidden_variables,
+    model_names,
+    read_extents,
+    refuse_unknown_pointers,
+    variables_of,
+)
+from arrayfold.frontends.c.assumptions import ContextBuilder, Need
+from arrayfold.frontends.c.calls import CallsOfRegion
+from arrayfold.frontends.c.effects import Effect
+from arrayfold.frontends.c.integers import type_ranges
+from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
+from arrayfold.frontends.c.walk import Found, RegionWalk
+from arrayfold.frontends.options import read_context
+
+_WIDEST = 64
+_BEYOND_C = re.compile(r"\d{19,}")
+
+
+class RegionReader:
+    """One region: names, parameters, arrays, statements.
+
+    found    the statements
+    arrays   the variables that they access, arrays and scalars
+    maps     { S[i] -> A[x] }  of every statement, one for each of its effects
+    context  what is known of the parameters, and what is assumed
+
+    A value that wraps around for some parameter values makes more cases of everything. So the region is read
+    again where it turns out that these values do not occur.
+    """
+
+    def __init__(
+        self,
+        text: CText,
+        region: Region,
+        directives: Sequence[Directive],
+        skipped: Sequence[Span],
+        pure: frozenset[str] = frozenset(),
+        said: Sequence[str] = (),
+        before: ContextBuilder | None = None,
+    ) -> None:
+        self.text = text
+        self.region = region
+        self.directives = directives
+        self.skipped = tuple(span for span in skipped if region.holds(span.start))
+        variables = variables_of(region.function, region)
+        self.names = model_names(variables)
+        self.calls = CallsOfRegion.of(region, pure)
+        self.calls.refuse_second_returns(text)
+        self._written = _written(region) | self.calls.changed(variables)
+        known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
+        self.affine = AffineReader(text, self.names, self._written, _iterators(region), known)
+        parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
+        self.of_threads = frozenset(variable for loop in parallel for variable in _declared(loop.body))
+        region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel)
+        self.found = region_walk.run(region.statements)
+        self.loops_of_variables = region_walk.loops_of_variables
+        accessed = {effect.variable for item in self.found for effect in item.effects}
+        self.arrays = [variable for variable in variables if variable in accessed]
+        refuse_unknown_pointers(text, region, self.arrays)
+        count = len(self.affine.needs)
+        self.extents = self._read_extents()
+        of_extents = self.affine.needs[count:]
+        self.maps = [[self._relation(item.name, effect) for effect in item.effects] for item in self.found]
+        self.context = ContextBuilder(text, self.affine.parameters, self._stated(said), before)
+        self.must_read_again = self._build_context(of_extents, known)
+
+    def _is_data(self, variable: Variable) -> bool:
+        """Whether accesses to a variable are part of the model: arrays, and scalars that are not sizes."""
+        if variable.is_array or variable in self._written:
+            return True
+        return not variable.type.is_integer
+
+    def _read_extents(self) -> dict[Variable, Sequence[isl.PwAff | None]]:
+        assigned = (assigned_variable(node) for node in walk(self.region.function.body))
+        changed = frozenset(variable for variable in assigned if variable is not None)
+        changed |= hidden_variables(self.region.function, self.arrays)
+        return {array: read_extents(array, self.affine, changed) for array in self.arrays}
+
+    def _relation(self, name: str, effect: Effect) -> isl.Map:
+        """{ S[i] -> A[x] }, on the iterations that may reach it."""
+        array = self.names[effect.variable]
+        domain = effect.scope.may
+        if effect.subscripts is None:
+            cells = extent_box(array, self.extents[effect.variable])
+            relation = isl.Map.from_domain_and_range(domain, cells)
+        else:
+            relation = isl.Map.from_domain(domain)
+            for subscript in effect.subscripts:
+                value = self.affine.subscript(subscript, effect.scope)
+                relation = relation.flat_range_product(isl.Map.from_pw_aff(value))
+        relation = relation.set_tuple_name(isl.dim_type.in_, name)
+        return coalesced(relation.set_tuple_name(isl.dim_type.out, array))
+
+    # ------------------------------------------------ the context
+
+    def _stated(self, said: Sequence[str]) -> isl.Set:
+        """{ : }: what the user says of the parameters."""
+        stated = isl.Set("{ : }")
+        for text in said:
+            part = read_context(list(self.affine.parameters), text)
+            stated = stated if part is None else stated.intersect(part)
+        return stated
+
+    def _build_context(self, of_extents: Sequence[Need], known: isl.Set) -> bool:
+        """Meet the needs of the region; whether it must be read again, knowing more.
+
+        of_extents  needs of the extents, which come first because the others build on them
+        known       { : }  what was known of the parameters while the region was read
+        """
+        is_new = [self.context.meet(need) for need in of_extents]
+        if not any(is_new):
+            self._require()
+            is_new = [self.context.meet(need) for need in (*self.affine.needs, *self._signed_sizes())]
+        final = self.context.known.intersect(self.context.large)
+        return any(is_new) or (bool(self.affine.wraps) and not known.is_subset(final))
+
+    def _signed_sizes(self) -> Iterator[Need]:
+        """No size has all of 64 bits where only numbers that C does not have tell when a value wraps."""
+        wide = [wrap for wrap in self.affine.wraps if wrap.kind.bits >= _WIDEST]
+        if not wide or not any(_BEYOND_C.search(str(item.may)) for item in self.found):
+            return
+        at = wide[0].offset
+        error = self.text.not_affine("this value may wrap around", at)
+        for name, variable in self.affine.parameters.items():
+            if variable.type.bits >= _WIDEST and variable.type.kind == "unsigned":
+                universe = isl.Set(f"[{name}] -> {{ : }}")
+                huge = isl.Set(f"[{name}] -> {{ : {name} >= {2 ** (_WIDEST - 1)} }}")
+                yield Need(huge, universe, f"{variable.name} fits into a signed type", at, error)
+
+    def _require(self) -> None:
+        """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
+        for array, extents in self.extents.items():
+            known = [extent.pos_set().params() for extent in extents if extent is not None]
+            reason = f"{'extent' if len(known) == 1 else 'extents'} of {array.name}"
+            self.context.require(known, reason, array.at)
+        for item, relations in zip(self.found, self.maps, strict=True):
+            for effect, relation in zip(item.effects, relations, strict=True):
+                self._require_inside(item, effect, relation)
+
+    def _require_inside(self, item: Found, effect: Effect, relation: isl.Map) -> None:
+        array = effect.variable
+        if effect.subscripts is None or not array.is_array:
+            return
+        extents = enumerate(self.extents[array])
+        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in extents]
+        surely = relation.intersect_domain(effect.scope.must.set_tuple_name(item.name))
+        outside = surely.range().subtract(extent_box(self.names[array], enforced)).params()
+        if self.affine.wraps:
+            types = type_ranges(self.affine.parameters, ()).params()
+            outside = outside.intersect(types).gist(types)
+        if outside.intersect(self.context.known).is_empty():
+            return
+        if self.context.known.is_subset(outside):
+            raise self.text.error(f"this access is outside {array.name}, whatever the sizes", effect.offset)
+        self.context.rule_out(outside, f"{self._words(effect)} is inside", effect.offset)
+
+    def _words(self, effect: Effect) -> str:
+        """An access as the text has it."""
+        span = getattr(effect.node, "span", None)
+        if span is None or not span.is_text:
+            return f"an element of {effect.variable.name}"
+        return " ".join(self.text.text[span.start : span.end].split())
+
+
+def _iterators(region: Region) -> frozenset[Variable]:
+    loops = (loop_variable(node) for node in region.nodes() if isinstance(node, For))
+    return frozenset(variable for variable in loops if variable is not None)
+
+
+def _written(region: Region) -> frozenset[Variable]:
+    """The variables that a region declares or assigns, other than by the headers of loops."""
+    headers: set[Node] = set()
+    for node in region.nodes():
+        if isinstance(node, For):
+            headers |= {inner for part in (node.start, node.step) if part is not None for inner in walk(part)}
+    body = [node for node in region.nodes() if node not in headers]
+    assigned = (assigned_variable(node) for node in body)
+    declared = (variable for node in body for variable in getattr(node, "variables", ()))
+    return frozenset([*declared, *(variable for variable in assigned if variable is not None)])
+
+
+def _declared(node: Node) -> Iterator[Variable]:
+    for inner in walk(node):
+        if isinstance(inner, Declare):
+            yield from inner.variables
