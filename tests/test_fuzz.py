@@ -210,7 +210,7 @@ class Numbers:
 
 def test_failures_are_shrunk_and_written(tmp_path: Path) -> None:
     said: list[str] = []
-    whole = Run([Numbers()], 3, 60.0, 1, tmp_path, said.append, most=30)
+    whole = Run([Numbers()], 3, 3600.0, 1, tmp_path, said.append, most=30)
     assert not whole.go()
     tally = whole.tallies["numbers"]
     assert tally.tried == 30

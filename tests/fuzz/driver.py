@@ -127,11 +127,13 @@ class Run:
         spent = time.monotonic() - now
         for worker in workers[:]:
             self.tallies[worker.kind.name].seconds += spent
-            done = worker.read() if worker.pipe in ready else []
+            has_news = worker.pipe in ready
+            done = worker.read() if has_news else []
             for index, result in done or []:
                 self._note(worker.kind, index, result)
             is_over = time.monotonic() >= self._deadline
-            if done is None or is_over or time.monotonic() >= worker.deadline:
+            # While a failure is shrunk here, a worker goes on unheard: only one without news is too slow.
+            if done is None or is_over or (not has_news and now >= worker.deadline):
                 workers.remove(worker)
                 index = worker.index
                 unfinished = worker.end(kill=done is not None)
