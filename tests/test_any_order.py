@@ -16,7 +16,7 @@ from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.passes.all_orders import for_all_orders
 from arrayfold.program.model import Program
-from reference import Cell, is_valid
+from support.reference import Cell, is_valid
 from test_paper_programs import pairs_at
 
 Point = tuple[int, ...]

@@ -20,9 +20,9 @@ from arrayfold.passes.bands import with_bands
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
 from inner_loops import dividing_loops
-from interleavings import loops
-from reference import Access, Cell, Trace, is_valid, modular_address, partial_conflicts
-from traces import trace_of
+from support.interleavings import loops
+from support.reference import Access, Cell, Trace, is_valid, modular_address, partial_conflicts
+from support.traces import trace_of
 
 ROOT = Path(__file__).parent.parent
 LINE = "examples/jacobi-bands.c"

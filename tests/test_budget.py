@@ -28,7 +28,7 @@ from arrayfold.judge.verify import Proof, Undecided, verify
 from arrayfold.program.model import Problem
 from arrayfold.sharing.interference import Interference
 from arrayfold.sharing.placement import offsets_for
-from command import run
+from support.command import run
 
 BLUR = "examples/blur-interleaved.toml"
 TWO = """

@@ -15,7 +15,7 @@ from arrayfold.frontends.c import headers
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun
-from command import run
+from support.command import run
 
 Capture = pytest.CaptureFixture[str]
 LOOP = """

@@ -17,8 +17,8 @@ import arrayfold as af
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.program.model import Program
-from random_integers import VALUES, code
-from traces import trace_of
+from support.random_integers import VALUES, code
+from support.traces import trace_of
 
 INT_MAX, UINT_MAX, ULONG_MAX = 2**31 - 1, 2**32 - 1, 2**64 - 1
 SMALL = (0, 1, 2, 3, 5, 8)

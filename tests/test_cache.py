@@ -14,6 +14,7 @@ from arrayfold.base.cache import cache_folder, is_private
 from arrayfold.explore.orders import Order
 from arrayfold.explore.point import Point
 from arrayfold.explore.store import Store
+from arrayfold.passes.reorder import Reorder
 from arrayfold.run import compiler
 from arrayfold.run.compiler import find_compiler, shared_library
 
@@ -164,7 +165,7 @@ def test_a_folder_for_one_process_vanishes_with_it(home: Path) -> None:
     assert not Path(done.stdout.strip()).exists()
 
 
-POINT = Point(Order("as written"), 4, 2.0, 7, {"A": "A[i] -> [0]"})
+POINT = Point(Order("as written", Reorder()), 4, 2.0, 7, {"A": "A[i] -> [0]"})
 
 
 def store(folder: Path) -> Store:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command import run
+from support.command import run
 
 Capture = pytest.CaptureFixture[str]
 

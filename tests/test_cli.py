@@ -18,7 +18,7 @@ from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import METHODS
 from arrayfold.program.model import Program
-from command import run
+from support.command import run
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 Capture = pytest.CaptureFixture[str]

@@ -17,9 +17,9 @@ from arrayfold.judge.verify import Counterexample, Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.mapping.parse import read_mappings
 from arrayfold.program.model import Problem
-from interleavings import Parallel, loops
-from reference import Cell, Instance, is_valid
-from shapes import jacobi
+from support.interleavings import Parallel, loops
+from support.reference import Cell, Instance, is_valid
+from support.shapes import jacobi
 from test_paper_programs import pairs_at
 
 Body = Callable[[int], Sequence[Instance]]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from command import run
-from pages import FENCE, PAGES, block_of, save, scratch, shell
+from support.command import run
+from support.pages import FENCE, PAGES, block_of, save, scratch, shell
 
 Capture = pytest.CaptureFixture[str]
 

@@ -19,7 +19,7 @@ import yaml
 
 import arrayfold as af
 from arrayfold.cli import main
-from pages import PAGES, ROOT, Block, fenced_blocks, indented_lines, save, shell
+from support.pages import PAGES, ROOT, Block, fenced_blocks, indented_lines, save, shell
 from test_imports import PACKAGES
 
 BLOCKS = [block for page in PAGES for block in fenced_blocks(page)]

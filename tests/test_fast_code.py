@@ -25,8 +25,8 @@ from arrayfold.order.code_order import CodeOrder
 from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
-from command import run
 from inner_loops import dividing_loops, innermost_loops
+from support.command import run
 
 KERNELS = ["blur", "jacobi-1d", "harris"]
 EXAMPLES = ["blur-interleaved", "jacobi-1d", "jacobi-2d", "harris", "needleman-wunsch"]

@@ -13,9 +13,9 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.options import FoldOptions
 from arrayfold.report.figures import plot_fold, save
 from arrayfold.report.snapshots import differences_at, lifetimes_at, picture_sizes, shares
-from command import run
-from random_programs import differences_of
-from traces import trace_of
+from support.command import run
+from support.random_programs import differences_of
+from support.traces import trace_of
 
 EXAMPLES = Path("examples")
 

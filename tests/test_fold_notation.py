@@ -19,7 +19,7 @@ from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.mapping.parse import read_mappings
 from arrayfold.passes.reorder import reorder
-from command import run
+from support.command import run
 
 BLUR = read("examples/blur-interleaved.toml")
 WAVE = read("examples/wave-1d.toml")

@@ -15,7 +15,7 @@ from arrayfold.base.input_file import MOST_BYTES, read_input
 from arrayfold.base.nesting import LanguageName, deepest
 from arrayfold.exact.formula_parse import read_formula
 from arrayfold.fold.check import check
-from command import run
+from support.command import run
 
 Capture = pytest.CaptureFixture[str]
 DEEP = 40_000

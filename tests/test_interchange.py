@@ -18,7 +18,7 @@ from arrayfold.frontends.pet.yaml import read_yaml
 from arrayfold.frontends.smo import read_smo
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.program.model import ConflictProblem, Problem, Program
-from command import run
+from support.command import run
 
 Capture = pytest.CaptureFixture[str]
 

@@ -18,7 +18,7 @@ import arrayfold as af
 from arrayfold.base.errors import NotEnoughMemory, WrongType, WrongValue
 from arrayfold.base.html import html_table
 from arrayfold.run import compiler
-from command import run
+from support.command import run
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="needs a C compiler")
 

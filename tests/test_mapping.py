@@ -13,7 +13,7 @@ from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.mapping.modular import ModularMapping, RelationMapping
 from arrayfold.mapping.parse import read_mappings
-from reference import is_valid
+from support.reference import is_valid
 
 BLUR = read("examples/blur-interleaved.toml")
 

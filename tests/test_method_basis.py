@@ -26,7 +26,7 @@ from arrayfold.methods.narrow_rows import NarrowRows, axes
 from arrayfold.methods.widths import restrict
 from arrayfold.program.model import Array
 from arrayfold.select.choose import Candidate, _smallest_proved
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 Vector = tuple[int, ...]

@@ -12,7 +12,7 @@ from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.combined import METHOD, complete_by_widths
 from arrayfold.select.choose import _smallest_proved
-from reference import is_valid
+from support.reference import is_valid
 from test_method_lattice import PRINTED, example, problem
 from test_paper_programs import pairs_at
 

@@ -29,7 +29,7 @@ from arrayfold.methods.exhaustive import (
 )
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
 from arrayfold.select.choose import Candidate, _smallest_proved
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 Vector = tuple[int, ...]

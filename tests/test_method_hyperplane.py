@@ -19,7 +19,7 @@ from arrayfold.methods import Request
 from arrayfold.methods.hyperplane import METHOD
 from arrayfold.methods.hyperplane_program import ConflictPolyhedron, HyperplaneProgram
 from arrayfold.select.choose import Candidate, _smallest_proved  # pyright: ignore[reportPrivateUsage]
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 # File, array, size that BBC16 Table I prints, size that the method reaches.

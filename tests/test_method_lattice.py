@@ -28,7 +28,7 @@ from arrayfold.methods.reuse_vectors import (
     without_parameters,
 )
 from arrayfold.select.choose import Candidate, _smallest_proved
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 # DIY15 Table 1 on the corrected programs: array, printed size, sizes at which pairs are enumerated.

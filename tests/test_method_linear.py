@@ -20,7 +20,7 @@ from arrayfold.select.choose import (
     Candidate,
     _smallest_proved,  # pyright: ignore[reportPrivateUsage]
 )
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 

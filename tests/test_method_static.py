@@ -30,9 +30,9 @@ from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods import Request
 from arrayfold.run.compiler import find_compiler
 from arrayfold.select.choose import ask, choose
-from command import run
-from reference import partial_conflicts
-from shapes import jacobi
+from support.command import run
+from support.reference import partial_conflicts
+from support.shapes import jacobi
 from test_c_codegen import SQUARE
 from test_paper_programs import pairs_at
 from test_partial_orders import doall_after, forall_after, gauss, gauss_time

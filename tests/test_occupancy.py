@@ -21,7 +21,7 @@ from arrayfold.methods.occupancy_vectors.parse import occupancy_of, read_vectors
 from arrayfold.order.dataflow import find_dataflow
 from arrayfold.order.events import order_of
 from arrayfold.program.model import Program
-from command import run as run_command
+from support.command import run as run_command
 
 Point = tuple[int, ...]
 Capture = pytest.CaptureFixture[str]

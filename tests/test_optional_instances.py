@@ -22,8 +22,8 @@ from arrayfold.frontends.toml.write import write_problem
 from arrayfold.judge.verify import Proof
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Program
-from interleavings import Event, Parallel, related
-from reference import Cell, Instance
+from support.interleavings import Event, Parallel, related
+from support.reference import Cell, Instance
 from test_paper_programs import pairs_at
 
 

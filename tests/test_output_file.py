@@ -11,7 +11,7 @@ import pytest
 from arrayfold.base import output_file
 from arrayfold.base.errors import InputError
 from arrayfold.base.output_file import check_output, write_output
-from command import run
+from support.command import run
 
 BLUR = "examples/blur-interleaved.c"
 COMMANDS = {

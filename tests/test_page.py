@@ -19,8 +19,8 @@ from arrayfold.fold.options import FoldOptions
 from arrayfold.report.code_view import marked_code
 from arrayfold.report.page import make_page
 from arrayfold.report.page_data import scenes
-from command import run
-from traces import trace_of
+from support.command import run
+from support.traces import trace_of
 
 EXAMPLES = Path("examples")
 Capture = pytest.CaptureFixture[str]

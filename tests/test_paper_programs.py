@@ -18,7 +18,7 @@ from arrayfold.frontends import read
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.methods import METHODS, Request
 from conftest import PaperProgram
-from reference import Trace, is_valid, modular_address, successive_modulo
+from support.reference import Trace, is_valid, modular_address, successive_modulo
 
 
 def pairs_at(conflicts: Conflicts, params: dict[str, int]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -38,7 +38,7 @@ from arrayfold.methods import METHODS, Request
 from arrayfold.program.model import Problem
 from arrayfold.report.papers import TITLES, papers_data, table_cells, table_notes
 from arrayfold.select.choose import ask
-from command import run
+from support.command import run
 
 # The tables are computed once.
 pytestmark = pytest.mark.xdist_group("papers")

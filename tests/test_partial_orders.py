@@ -15,8 +15,8 @@ from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.program.model import Program
-from reference import Before, Instance, Trace, partial_conflicts
-from shapes import jacobi
+from support.reference import Before, Instance, Trace, partial_conflicts
+from support.shapes import jacobi
 from test_paper_programs import pairs_at
 
 EXAMPLES = Path("examples")

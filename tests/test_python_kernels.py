@@ -14,7 +14,7 @@ import pytest
 
 import arrayfold as af
 from arrayfold.run.compiler import find_compiler
-from random_kernels import HEAD, statement
+from support.random_kernels import HEAD, statement
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 

@@ -12,8 +12,8 @@ from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
-from command import run
-from traces import trace_of, values_seen
+from support.command import run
+from support.traces import trace_of, values_seen
 
 EXAMPLES = Path("examples")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")

@@ -21,8 +21,8 @@ from arrayfold.frontends import apply_options, read, write_problem
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.judge.verify import Counterexample, Undecided, verify
 from arrayfold.mapping.modular import ModularMapping
-from command import run
-from reference import Instance, Trace, partial_conflicts
+from support.command import run
+from support.reference import Instance, Trace, partial_conflicts
 from test_paper_programs import pairs_at
 from test_partial_orders import forall_after
 

@@ -21,7 +21,7 @@ from arrayfold.run.compiler import CannotRun, find_compiler
 from arrayfold.run.driver_values import fill, put
 from arrayfold.run.outcome import Comparison, Outcome, RunReport, first_difference
 from arrayfold.run.process import TookTooLong, start
-from command import run
+from support.command import run
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 Capture = pytest.CaptureFixture[str]

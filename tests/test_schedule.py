@@ -21,8 +21,8 @@ from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.order.dependences import KINDS, find_violation, memory_dependences
 from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
-from random_programs import RandomProgram, all_sizes, has_writes, programs
-from reference import Instance, Trace
+from support.random_programs import RandomProgram, all_sizes, has_writes, programs
+from support.reference import Instance, Trace
 
 EXAMPLES = Path("examples")
 Time = tuple[int, ...]

@@ -20,7 +20,7 @@ from arrayfold.methods import METHODS
 from arrayfold.methods.auto.optima import determinant
 from arrayfold.methods.exhaustive import differences_at, smallest_lattice
 from arrayfold.program.model import Problem
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 # Size that auto reaches, whether it is the lower bound, and sizes at which pairs are enumerated.

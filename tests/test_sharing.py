@@ -23,9 +23,9 @@ from arrayfold.run.compiler import find_compiler
 from arrayfold.sharing.exchange import placement_problem
 from arrayfold.sharing.interference import Interference, find_interference, find_intervals
 from arrayfold.sharing.placement import buffers_for, heaviest_clique, offsets_for
-from command import run
-from reference import is_valid, modular_address
-from traces import trace_of
+from support.command import run
+from support.reference import is_valid, modular_address
+from support.traces import trace_of
 
 EXAMPLES = Path("examples")
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")

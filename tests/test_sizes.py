@@ -31,8 +31,8 @@ from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.program.model import ConflictProblem, Program
 from arrayfold.report.data import compare_data, fold_data
 from arrayfold.report.words import bound_notes
-from command import run
-from traces import trace_of
+from support.command import run
+from support.traces import trace_of
 
 Capture = pytest.CaptureFixture[str]
 

@@ -19,8 +19,8 @@ from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.program.model import Program
-from interleavings import Parallel, related
-from reference import Instance
+from support.interleavings import Parallel, related
+from support.reference import Instance
 from test_paper_programs import pairs_at
 
 _SIDES = (isl.dim_type.in_, isl.dim_type.out)

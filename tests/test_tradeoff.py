@@ -17,7 +17,7 @@ from arrayfold.explore.point import evaluate
 from arrayfold.explore.workers import run_all
 from arrayfold.passes.reorder import Reorder
 from arrayfold.program.model import Program
-from command import run
+from support.command import run
 
 Capture = pytest.CaptureFixture[str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import ROOT, fenced_blocks
+from support.pages import ROOT, fenced_blocks
 
 TUTORIAL = Path("docs/tutorial.md")
 

@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 from arrayfold.validation import Subject, Validation, validate
-from command import run
+from support.command import run
 
 BLUR = """
 void k(int N, const double in[restrict N][N], double out[restrict N][N])

@@ -18,7 +18,7 @@ from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
 from arrayfold.judge.witness import find_clobber
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.mapping.parse import read_mappings
-from reference import is_valid
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 # Mappings that papers print, on the programs corrected as docs/errata.md says.

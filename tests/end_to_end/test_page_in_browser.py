@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 from arrayfold import Program, read
 from arrayfold.base.budget import Budget
 from arrayfold.report.page import make_page
-from browser import started_browser
-from traces import trace_of
+from support.browser import started_browser
+from support.traces import trace_of
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -10,7 +10,7 @@ from fuzz.c_program import CProgram, Function, Node, Parameter
 from fuzz.c_scope import Array, Scope, samples_of
 from fuzz.c_surroundings import Surroundings
 from fuzz.c_tasks import task_region
-from random_c import Form, variable
+from support.random_c import Form, variable
 
 
 class Generator(Surroundings):

@@ -14,7 +14,7 @@ from arrayfold.fold.result import FoldedArray
 from fuzz.kind import Failure
 from fuzz.membership import Membership
 from fuzz.printed import PrintedMapping, value
-from reference import Cell
+from support.reference import Cell
 
 MOST_CELLS = 40
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fuzz.affine import Condition, Context, Form, Values, all_hold, between, conjunction, random_context
-from reference import Cell
+from support.reference import Cell
 
 NAMES = ("N", "M", "K")
 

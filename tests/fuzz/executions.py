@@ -17,7 +17,7 @@ from functools import cached_property
 
 from fuzz.affine import Values
 from fuzz.programs import Place
-from reference import Cell
+from support.reference import Cell
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fuzz.affine import Values, all_hold
 from fuzz.executions import Concrete, Instance
 from fuzz.programs import Arrow, Live, Place, ProgramCase, Task
-from interleavings import loops
+from support.interleavings import loops
 
 
 def instances_of(case: ProgramCase, params: Values, most: int) -> list[Instance] | None:

@@ -28,7 +28,7 @@ from fuzz.conflict_problems import (
 from fuzz.formulas import Formula
 from fuzz.kind import Failure, Outcome, Refused
 from fuzz.text_of_cases import read_case, with_case
-from reference import Cell
+from support.reference import Cell
 
 _MOST_SIZES = 12
 _MOST_CELLS = 60

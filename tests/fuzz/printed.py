@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from fuzz.affine import Values
-from reference import Cell
+from support.reference import Cell
 
 _FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},

@@ -35,7 +35,7 @@ from fuzz.program_shapes import random_program
 from fuzz.program_shrinking import smaller_programs
 from fuzz.programs import Access, Arrow, Live, ProgramCase, Some, Statement, Task
 from fuzz.text_of_cases import read_case, to_json, with_case
-from reference import Cell
+from support.reference import Cell
 
 _MOST_SIZES = 5
 _MOST_INSTANCES = 26

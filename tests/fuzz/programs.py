@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fuzz.affine import Condition, Context, Form, Values, all_hold, between, conjunction
-from reference import Cell
+from support.reference import Cell
 
 Place: TypeAlias = tuple[str, Cell]  # a statement and its iteration, or an array and a cell
 

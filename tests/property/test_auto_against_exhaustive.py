@@ -23,7 +23,7 @@ from arrayfold.methods import METHODS, Request
 from arrayfold.methods.exhaustive import differences_at, mapping_of_lattice, smallest_lattice
 from arrayfold.select.cases import find_cases
 from arrayfold.select.choose import ask, choose
-from random_programs import RandomProgram, has_writes, programs
+from support.random_programs import RandomProgram, has_writes, programs
 
 Record = Callable[[str, object], None]
 

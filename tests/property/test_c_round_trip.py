@@ -23,8 +23,8 @@ from arrayfold.passes.reallocation import reallocate
 from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
-from effort import examples
-from random_c import RandomC, functions
+from support.effort import examples
+from support.random_c import RandomC, functions
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 

@@ -13,8 +13,8 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
 from arrayfold.judge.verify import Counterexample, Proof, verify
 from arrayfold.mapping.modular import ModularMapping
-from effort import examples
-from reference import is_valid
+from support.effort import examples
+from support.reference import is_valid
 from test_paper_programs import pairs_at
 
 EXAMPLES = {

@@ -22,10 +22,10 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.judge.verify import Counterexample
 from arrayfold.judge.witness import find_clobber
-from effort import examples
-from interleavings import Parallel, loops, related
-from random_programs import Linear, RandomStatement
-from reference import Cell, Instance, Trace, partial_conflicts
+from support.effort import examples
+from support.interleavings import Parallel, loops, related
+from support.random_programs import Linear, RandomStatement
+from support.reference import Cell, Instance, Trace, partial_conflicts
 from test_paper_programs import pairs_at
 
 MOST_EVENTS = 8

@@ -23,9 +23,9 @@ from arrayfold.methods import METHODS, Request
 from arrayfold.order.dataflow import find_dataflow
 from arrayfold.program.model import Program
 from arrayfold.select.choose import ask
-from effort import examples
-from random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
-from reference import is_valid, modular_address, partial_conflicts
+from support.effort import examples
+from support.random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
+from support.reference import is_valid, modular_address, partial_conflicts
 from test_paper_programs import pairs_at
 from test_partial_orders import doall_after
 

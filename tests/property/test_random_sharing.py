@@ -19,11 +19,11 @@ from arrayfold.passes.merge import merge
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.program.model import Program
 from arrayfold.sharing.interference import find_interference
-from effort import examples
-from random_programs import RandomProgram, all_sizes, has_writes, programs
-from reference import Access, Instance, Trace, is_valid, modular_address
+from support.effort import examples
+from support.random_programs import RandomProgram, all_sizes, has_writes, programs
+from support.reference import Access, Instance, Trace, is_valid, modular_address
+from support.traces import trace_of, values_seen
 from test_paper_programs import pairs_at
-from traces import trace_of, values_seen
 
 
 def program_of(random_program: RandomProgram) -> Program:

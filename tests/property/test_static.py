@@ -16,8 +16,8 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import Request
 from arrayfold.select.choose import ask
-from effort import examples
-from random_programs import RandomProgram, all_sizes, has_writes, programs
+from support.effort import examples
+from support.random_programs import RandomProgram, all_sizes, has_writes, programs
 from test_method_static import fewest_colours
 from test_paper_programs import pairs_at
 

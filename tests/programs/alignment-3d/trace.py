@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from reference import Instance, Trace
+from support.reference import Instance, Trace
 
 
 def trace(I: int, J: int, K: int) -> Trace:  # noqa: E741

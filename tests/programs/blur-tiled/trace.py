@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference import Trace
-from shapes import column_tile
+from support.reference import Trace
+from support.shapes import column_tile
 
 
 def trace(B: int) -> Trace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference import Instance, Trace
+from support.reference import Instance, Trace
 
 
 def trace(N: int) -> Trace:

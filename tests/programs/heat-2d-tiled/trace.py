@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference import Instance, Trace
+from support.reference import Instance, Trace
 
 _STEPS = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
 

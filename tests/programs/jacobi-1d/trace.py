@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shapes import jacobi
+from support.shapes import jacobi
 
 trace = jacobi

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from reference import Trace
-from shapes import lattice_boltzmann
+from support.reference import Trace
+from support.shapes import lattice_boltzmann
 
 
 def trace(N: int) -> Trace:

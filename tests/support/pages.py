@@ -11,7 +11,7 @@ from pathlib import Path
 
 import arrayfold
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))]
 FENCE = re.compile(r"^([ ]*)(`{3,}|~{3,})([^\n`]*)\n(.*?)^[ ]*\2[ ]*$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)

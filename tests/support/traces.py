@@ -8,7 +8,7 @@ import islpy as isl
 
 from arrayfold.exact.isl import fix_parameters, maps_by_domain, points, sets_of
 from arrayfold.program.model import Program
-from reference import Access, Instance, Trace
+from support.reference import Access, Instance, Trace
 
 
 def trace_of(program: Program, params: Mapping[str, int]) -> Trace:

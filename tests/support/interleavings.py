@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from reference import Before, Cell, Instance, Trace
+from support.reference import Before, Cell, Instance, Trace
 
 Memory: TypeAlias = tuple[tuple[Cell, object], ...]
 

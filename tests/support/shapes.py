@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from reference import Instance, Trace
+from support.reference import Instance, Trace
 
 
 def stencil_tile(tile: Sequence[tuple[int, int]]) -> Trace:

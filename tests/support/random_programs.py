@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from reference import Instance, Trace
+from support.reference import Instance, Trace
 
 ARRAYS = {"A": 2, "B": 1}
 

@@ -1,0 +1,1 @@
+"""What tests share: random programs, plain enumeration, pages, the command line."""
