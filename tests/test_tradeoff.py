@@ -176,6 +176,11 @@ def test_a_directory_of_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     files = json.loads(capsys.readouterr().out)["files"]
     assert [Path(item["file"]).name for item in files] == ["blur-interleaved.c", "gauss.toml"]
     assert files[0]["arrays"][0]["size"] == "2*N + 1"
+    for options in (["--array", "blurx"], ["--array", "blurx", "--mode", "reallocate"], ["--fuse"]):
+        assert run(monkeypatch, "fold", str(inner), "--json", *options) == 0
+        blur, gauss = json.loads(capsys.readouterr().out)["files"]
+        assert blur["arrays"]
+        assert bool(gauss["arrays"]) == (options == ["--fuse"])
     (tmp_path / "wrong.toml").write_text('domain = "{ S[i] : 0 <= i < 3"\n')
     assert run(monkeypatch, "fold", str(tmp_path)) == 1
     assert "wrong.toml" in capsys.readouterr().out

@@ -117,6 +117,9 @@ def fold(
     """Analyse, fold, prove, write the code, and print the table."""
     from arrayfold.fold.options import FoldOptions, check_together
 
+    asked = {"mode": mode != "contract", "local": local, "power-of-two": power_of_two}
+    asked |= {"favor": favor != "size", "placement": placement, f"share {share}": True}
+    check_together([name for name, value in asked.items() if value], _INCOMPATIBLE)
     is_shared = mode != "contract" or share != "none"
     options = FoldOptions(
         parameter_values(param),
@@ -133,8 +136,6 @@ def fold(
         _check_for_directory(source.file, [name for name, value in given.items() if value])
         _fold_directory(partial(_fold_file, source, options, mode, budget), source, source.talk(as_json))
         return
-    asked = {"placement": placement, "local": local, f"share {share}": True}
-    check_together([name for name, value in asked.items() if value], _INCOMPATIBLE)
     code = FoldedOutput(
         source.file,
         output,
@@ -157,6 +158,9 @@ _INCOMPATIBLE = (
     ("placement", "local", "a placement is one of whole arrays"),
     ("placement", "share cells", "a placement is one of whole arrays"),
     ("placement", "share auto", "a placement is one of whole arrays"),
+    ("mode", "local", "arrays of single statements have no parts"),
+    ("mode", "power-of-two", "arrays of single statements are made as small as can be"),
+    ("mode", "favor", "arrays of single statements are made as small as can be"),
 )
 
 
@@ -216,6 +220,10 @@ class _Job:
             reallocated = named if self.mode == "reallocate" else None
             problems = self.source.read_all(self.budget, reallocated=reallocated)
             self.code.check(problems)
+            if is_one_of_many and named:
+                named = tuple(name for name in named if any(_has(problem, name) for problem in problems))
+                if not named:
+                    return []
             chosen = named if self.mode == "contract" else _own_arrays(problems, named)
             options = replace(self.options, arrays=tuple(chosen))
             if not is_one_of_many:
@@ -245,6 +253,11 @@ class _Job:
                 else fold_report(results, reports, validation)
             ),
         )
+
+
+def _has(problem: Problem, name: str) -> bool:
+    """Whether a problem has an array, or arrays with its values."""
+    return name in getattr(problem, "origins", {}).values() or name in [one.name for one in problem.arrays]
 
 
 def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
