@@ -11,8 +11,8 @@ import islpy as isl
 def union_of_sets(space: isl.Space, sets: Iterable[isl.Set | isl.UnionSet]) -> isl.UnionSet:
     """All sets together; the space says which parameters there are, also where there is no set.
 
-    >>> union_of_sets(isl.Set("[N] -> { : }").get_space(), [isl.Set("{ A[0] }"), isl.Set("{ B[1] }")])
-    UnionSet("[N] -> { B[1]; A[0] }")
+    >>> union_of_sets(isl.Set("[N] -> { : }").get_space(), [isl.Set("{ A[0] }"), isl.Set("{ A[2] }")])
+    UnionSet("[N] -> { A[2]; A[0] }")
     """
     return reduce(isl.UnionSet.union, sets, isl.UnionSet.empty(space))
 
