@@ -325,7 +325,7 @@ def test_complaints_point_into_the_text(tasks: str, message: str, column: int) -
         ('happens_before = "{ S[i] -> S[i + 1] }"\ntiles = [3]', "tiles cut a schedule"),
         ('schedule = "{ S[i] -> [i] }"\ntiles = [3, 3]', "2 tile sizes"),
         ('schedule = "{ S[i] -> [i] }"\ntiles = [0]', "not always positive"),
-        ('schedule = "{ S[i] -> [i] }"\ntiles = ["N*N"]', "no size of a tile"),
+        ('schedule = "{ S[i] -> [i] }"\ntiles = ["N*N"]', "not a tile size"),
         ('schedule = "{ S[i] -> [i] }"\ntiles = 3', "list of sizes"),
     ],
 )

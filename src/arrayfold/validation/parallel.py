@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation.depend import read_depend
@@ -84,15 +85,12 @@ class Constructs:
     def _independent(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
         if rest or node.kind != "FOR_STMT":
             return self._inner(rest, node)
-        private = self._private.of(directive)
-        m, loop = self.m, self.statements.loop(node, self._next_lane)
+        m, loop = self.m, self._private.around(self.statements.loop(node, self._next_lane), directive)
 
         def run(f: Frame) -> Any:
             around = m.lanes
             m.lanes = Lanes(around)
-            undo = private(f)
             signal = loop(f)
-            undo()
             m.lanes = around
             return signal
 
@@ -124,10 +122,9 @@ class Constructs:
 
     def _parallel(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
         self._private.teams.append(directive.start)
-        body = self._inner(rest, node)
+        inner = self._inner(rest, node)
         self._private.teams.pop()
-        private = self._private.of(directive)
-        m = self.m
+        m, body = self.m, self._private.around(inner, directive)
 
         def run(f: Frame) -> Any:
             races = m.races
@@ -135,9 +132,7 @@ class Constructs:
             outer, loose = races.shared, races.loose
             races.shared, races.loose = m.objects, 0
             races.begin(races.mask)
-            undo = private(f)
             signal = body(f)
-            undo()
             self._barrier(f)
             races.shared, races.loose = outer, loose
             return signal
@@ -190,7 +185,6 @@ class Constructs:
             races.loose |= done
 
     def _sections(self, directive: Directive, node: Node) -> Run:
-        private = self._private.of(directive)
         sections: list[Run] = []
         for part in node.parts:
             found = self.in_front_of(part)
@@ -200,44 +194,30 @@ class Constructs:
                 sections.append(run)
             else:
                 sections[-1] = in_order(sections[-1], run)
+        sections = [self._private.around(section, directive) for section in sections]
         waits = "nowait" not in directive.clauses
-
-        def piece(section: Run, f: Frame) -> Callable[[], Any]:
-            def one() -> None:
-                undo = private(f)
-                section(f)
-                undo()
-
-            return one
 
         def run_all(f: Frame) -> None:
             order = sections[::-1] if self.m.backwards % 2 else sections
-            self._pieces([piece(section, f) for section in order], waits=waits)
+            self._pieces([partial(section, f) for section in order], waits=waits)
 
         return run_all
 
     def _single(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
-        body = self._inner(rest, node)
-        private = self._private.of(directive)
+        body = self._private.around(self._inner(rest, node), directive)
         waits = directive.name == "single" and "nowait" not in directive.clauses
 
         def run(f: Frame) -> None:
-            def piece() -> None:
-                undo = private(f)
-                body(f)
-                undo()
-
             if self.m.races is None:
-                piece()
+                body(f)
             else:
-                self._pieces([piece], waits=waits)
+                self._pieces([partial(body, f)], waits=waits)
 
         return run
 
     def _task(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
         own = self._private.copied_by_task(node)
-        body = self._inner(rest, node)
-        private = self._private.of(directive, own)
+        body = self._private.around(self._inner(rest, node), directive, own)
         depends = read_depend(directive, self.expressions)
         m = self.m
 
@@ -255,9 +235,7 @@ class Constructs:
             races.begin(waits)
             races.shared = None
             races.tasks.append(Task())
-            undo = private(f)
             body(f)
-            undo()
             races.tasks.pop()
             done = races.mask
             for kind, place in places:

@@ -8,6 +8,7 @@ from typing import Any
 from arrayfold.validation.faults import Unsupported
 from arrayfold.validation.memory import is_address
 from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import Run
 from arrayfold.validation.pragmas import Directive
 from arrayfold.validation.scope import Scope, Variable
 from arrayfold.validation.terms import Poison
@@ -24,6 +25,18 @@ class PrivateVariables:
         self.scope = scope
         self.m = scope.machine
         self.teams: list[int] = []
+
+    def around(self, body: Run, directive: Directive, copied: Sequence[Variable] = ()) -> Run:
+        """A body that runs with variables of its own."""
+        private = self.of(directive, copied)
+
+        def run(f: Frame) -> Any:
+            undo = private(f)
+            signal = body(f)
+            undo()
+            return signal
+
+        return run
 
     def of(
         self, directive: Directive, copied: Sequence[Variable] = (), further: Sequence[Variable] = ()
