@@ -43,12 +43,13 @@ def test_conflicts_of_all_constructions(program: RandomProgram) -> None:
         found = {c: analysis.conflicts(name, construction=c) for c in CONSTRUCTIONS}
         for n in all_sizes():
             trace = program.trace(n)
-            expected = trace.conflicts(name)
+            of_values, expected = trace.conflicts(name), trace.conflicts(name, of_cells=True)
+            assert pairs_at(found["values"], {"N": n}) == of_values
             assert pairs_at(found["live-write"], {"N": n}) == expected
             assert pairs_at(found["live-live"], {"N": n}) == expected
             assert pairs_at(found["butterfly"], {"N": n}) >= expected
-            here = found["live-write"].at({"N": n})
-            assert set(points(here.differences)) == differences_of(expected)
+            for one, pairs in ((found["values"], of_values), (found["live-write"], expected)):
+                assert set(points(one.at({"N": n}).differences)) == differences_of(pairs)
 
 
 @given(programs(ties=True))

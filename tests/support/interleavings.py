@@ -70,7 +70,7 @@ class Parallel:
     def prefixes(self) -> set[frozenset[Event]]:
         """The sets of events that are done at some moment of some interleaving.
 
-        What is live at a moment depends on the events before it only, not on their order. So these sets
+        What may be live at a moment depends on the events before it only, not on their order. So these sets
         show all that interleavings do, and there are far fewer of them.
         """
         found = {frozenset[Event]()}
@@ -134,9 +134,16 @@ class Parallel:
         return found
 
     def _live_after(self, done: frozenset[Event]) -> set[Cell]:
+        """Cells that hold a value whose read may be the next access to them."""
         ahead = [event for event in self.events if event not in done]
-        started = _cells_of(done, writes=True) | self.live_in
-        return started & (_cells_of(ahead, writes=False) | self.live_out)
+        writes = [event for event in ahead if event.is_write]
+        hidden = _cells_of(writes, writes=True)
+        needed = self.live_out - hidden
+        for event in ahead:
+            if not event.is_write:
+                first = {one.cells[0] for one in writes if self.is_before(one, event)}
+                needed |= set(event.cells) - first
+        return needed & (_cells_of(done, writes=True) | self.live_in)
 
     # ------------------------------------------------------------ values
 

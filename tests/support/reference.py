@@ -48,7 +48,22 @@ class Trace:
         return [live | set(sorted(written - live)[:1]) for live, written in self.memory(array)]
 
     def memory(self, array: str) -> list[tuple[frozenset[Cell], frozenset[Cell]]]:
-        """The live cells of an array at the start and after each write to it, and those written then."""
+        """The live cells of an array at the start and after each write to it, and those written then.
+
+        Live are cells whose value is still going to be read: the next access is a read.
+        """
+        found: list[tuple[frozenset[Cell], frozenset[Cell]]] = []
+        live = {cell for name, cell in self.live_out if name == array}
+        for instance in reversed(self.instances):
+            written = {cell for name, cell in instance.writes if name == array}
+            if written:
+                found.append((frozenset(live), frozenset(written)))
+            live = live - written | {cell for name, cell in instance.reads if name == array}
+        live_in = frozenset(cell for name, cell in self.all_live_in() if name == array)
+        return [(live_in, frozenset()), *reversed(found)]
+
+    def memory_of_cells(self, array: str) -> list[tuple[frozenset[Cell], frozenset[Cell]]]:
+        """The same, where a cell counts as live from its first write to its last read, as in the papers."""
         live_in = {cell for name, cell in self.all_live_in() if name == array}
         live_out = {cell for name, cell in self.live_out if name == array}
         first_write: dict[Cell, int] = dict.fromkeys(live_in, -1)
@@ -71,10 +86,13 @@ class Trace:
                 found.append((frozenset(live), frozenset(written)))
         return found
 
-    def conflicts(self, array: str) -> set[tuple[Cell, Cell]]:
-        """Both ways round, every pair of cells one of which is live while the other is live or written."""
+    def conflicts(self, array: str, *, of_cells: bool = False) -> set[tuple[Cell, Cell]]:
+        """Both ways round, every pair of cells one of which is live while the other is live or written.
+
+        of_cells  cells count as live from their first write to their last read
+        """
         found: set[tuple[Cell, Cell]] = set()
-        for live, written in set(self.memory(array)):
+        for live, written in set(self.memory_of_cells(array) if of_cells else self.memory(array)):
             for x, y in itertools.product(live, live | written):
                 if x != y:
                     found |= {(x, y), (y, x)}
@@ -108,11 +126,11 @@ Before = Callable[[tuple[int, bool], tuple[int, bool]], bool]
 
 
 def partial_conflicts(trace: Trace, array: str, before: Before) -> set[tuple[Cell, Cell]]:
-    """Conflicts when instances are only partially ordered, straight from DIY16 Eq. 7.
+    """Conflicts when instances are only partially ordered, as DIY16 Eq. 7 has them for single values.
 
     `before` orders events (number of the instance, whether it is the write). x and y conflict if writes of
-    different instances to them are unordered, or if some write of y may come after a write and before a read
-    of x.
+    different instances to them are unordered, or if some write of y may come after a write of x and before a
+    read of what that wrote: no two of the three surely have another write of x between them.
     """
     writes: dict[Cell, list[int]] = {}
     reads: dict[Cell, list[int]] = {}
@@ -129,10 +147,35 @@ def partial_conflicts(trace: Trace, array: str, before: Before) -> set[tuple[Cel
         for wx, wy in itertools.product(writes[x], writes[y]):
             after_x = not before((wy, True), (wx, True))
             unordered = wx != wy and after_x and not before((wx, True), (wy, True))
-            needed = x in live_out or any(not before((rx, False), (wy, True)) for rx in reads.get(x, ()))
-            if unordered or (after_x and needed):
+            uses: list[tuple[int, bool] | None] = [(rx, False) for rx in reads.get(x, ())]
+            uses += [None] if x in live_out else []
+            three = [((wx, True), (wy, True), use) for use in uses]
+            if unordered or (after_x and any(_may_follow(*one, writes[x], before) for one in three)):
                 found |= {(x, y), (y, x)}
     return found
+
+
+def _may_follow(
+    write: tuple[int, bool],
+    other: tuple[int, bool],
+    use: tuple[int, bool] | None,
+    writers: Sequence[int],
+    before: Before,
+) -> bool:
+    """Whether an execution has these events in this order, and no further write of the cell between them.
+
+    use  None for the end
+    """
+    if use is not None and (before(use, other) or before(use, write)):
+        return False
+    for number in writers:
+        between = (number, True)
+        after_write, after_other = before(write, between), before(other, between) or False
+        ahead = use is None or before(between, use)
+        hides = after_write and (before(between, other) or between == other)
+        if (hides and write != other) or (ahead and (after_write or after_other)):
+            return False
+    return True
 
 
 # ---------------------------------------------------------------- mappings

@@ -10,7 +10,7 @@ Mode: TypeAlias = Literal["contract", "reallocate"]
 Loops: TypeAlias = Literal["keep", "generate"]
 Style: TypeAlias = Literal["fast", "readable"]
 AnyOrder: TypeAlias = Literal["dependences", "tilings"]
-Construction: TypeAlias = Literal["live-write", "live-live", "butterfly"]
+Construction: TypeAlias = Literal["values", "live-write", "live-live", "butterfly"]
 FigureKind: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
 
 FAVORS: tuple[Favor, ...] = get_args(Favor)

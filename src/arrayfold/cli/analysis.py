@@ -89,8 +89,9 @@ def conflicts(
     source: Input,
     array: Arrays = None,
     construction: Annotated[
-        Construction, typer.Option(metavar="NAME", help="live-write, live-live or butterfly.")
-    ] = "live-write",
+        Construction,
+        typer.Option(metavar="NAME", help="values, or live-write, live-live, butterfly of the papers."),
+    ] = "values",
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,

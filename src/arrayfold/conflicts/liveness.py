@@ -1,7 +1,9 @@
 """Liveness: Program + order -> the conflicts of an array.
 
-A cell is live from its first write (from the start if it is live-in) to its last read (to the end if it
-is live-out). A write that nobody reads afterwards destroys what is at its address, and leaves nothing there.
+A cell is live where it holds a value that is still going to be read: from a write (from the start if it is
+live-in) to the last read of what was written (to the end if it is live-out). A write that nobody reads
+afterwards destroys what is at its address, and leaves nothing there. Where each cell gets one value, that is
+from its first write to its last read, which is what the constructions of the papers always count.
 """
 
 from __future__ import annotations
@@ -9,31 +11,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import islpy as isl
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.choices import Construction
 from arrayfold.base.errors import BudgetExceeded, IslFailure, MethodNotApplicable
+from arrayfold.conflicts.accesses import Accesses, accesses_of
 from arrayfold.conflicts.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
+from arrayfold.conflicts.values import holds_several_values, live_values
 from arrayfold.exact.isl import (
     coalesced,
     coalesced_if_few,
     first_images,
-    fix_parameters,
     last_images,
-    maps_of,
     origin,
     sets_of,
 )
-from arrayfold.exact.parameter_values import large_parameters
-from arrayfold.order.compressed_times import drop_constant_dimensions
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles
 from arrayfold.order.events import Order, fronts, order_of, sweep
-from arrayfold.order.movable import find_obstacle, may_move
-from arrayfold.program.conditions import never_together
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
 _OPERATIONS_FOR_FRONTS = 1_500_000
@@ -41,47 +38,18 @@ _SHARE_FOR_FRONTS = 0.2
 _FAR_MORE = 3
 
 
-_WRITTEN_ANEW = "cells are written anew, and a lifetime counts from the first write to the last read"
-_REALLOCATE = "; --mode reallocate, which looks at single values, may need fewer cells"
+_OPERATIONS_FOR_VALUES = 4_000_000
+_SHARE_FOR_VALUES = 0.5
+_NOT_TOLD_APART = (
+    "which of its values are live together takes too long to find out; a cell counts as live from its first "
+    "write to its last read"
+)
 
 
 _ASSUMED = (
     "the file does not say which cells there are, so there is no lower bound, and the size before is that of "
     "a box in which the differences occur; array = ... says it"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Accesses:
-    """What happens to the cells of one array, in the time space of an order.
-
-    writes    { A[x] -> [t] }  every write that may happen
-    reads     { A[x] -> [t] }  every read that may happen
-    live_in   { A[x] }         holds a value before the program
-    live_out  { A[x] }         needed after it
-    races     { A[x] -> A[y] } different instances in no order write them; None where there is a total order
-    """
-
-    writes: isl.Map
-    reads: isl.Map
-    live_in: isl.Set
-    live_out: isl.Set
-    races: isl.Map | None = None
-
-    @cached_property
-    def cells(self) -> isl.Set:
-        """{ A[x] }: cells that ever hold a value."""
-        return coalesced(self.writes.domain().union(self.live_in))
-
-    @cached_property
-    def moments(self) -> isl.Set:
-        """{ [t] }: the times of writes; right after one of them every conflict can be seen."""
-        return self.writes.range()
-
-    @property
-    def events(self) -> isl.Set:
-        """{ [t] }: the times of writes and reads."""
-        return coalesced(self.writes.range().union(self.reads.range()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,21 +63,10 @@ class Liveness:
 
     def accesses(self, array: Array) -> Accesses:
         """What happens to the cells of one array."""
-        program, order = self.program, self.order
-        writes = program.accesses(writes=True, array=array.name).reverse().apply_range(order.write_times)
-        reads = program.accesses(writes=False, array=array.name).reverse().apply_range(order.read_times)
-        cells, times = array.cells.get_space(), order.before.get_space().domain()
-        space = cells.map_from_domain_and_range(times)
-        context = program.context
-        return Accesses(
-            writes=coalesced(writes.extract_map(space).intersect_params(context)),
-            reads=coalesced(reads.extract_map(space).intersect_params(context)),
-            live_in=coalesced(self.live_in.extract_set(cells).intersect_params(context)),
-            live_out=coalesced(program.live_out.extract_set(cells).intersect_params(context)),
-        )
+        return accesses_of(self.program, self.order, self.live_in, array)
 
     def conflicts(
-        self, name: str, construction: Construction = "live-write", *, with_moments: bool = True
+        self, name: str, construction: Construction = "values", *, with_moments: bool = True
     ) -> Conflicts:
         """The conflicts of one array (DIY16 §2.1 and §3.2, Mor14 §2.3, BBC16 §2).
 
@@ -117,29 +74,41 @@ class Liveness:
         """
         array = self.program.array(name)
         accesses = self.accesses(array)
-        if construction != "live-write" and not self.order.is_total:
+        if construction in ("live-live", "butterfly") and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
         order = self.order.among(accesses.events)
         notes = self.order.notes
-        if self._writes_anew(array, accesses, order):
-            advice = _REALLOCATE if self._may_be_reallocated(array) else ""
-            notes = (*notes, _WRITTEN_ANEW + advice)
-        if order.is_total:
-            accesses, order = _with_short_times(accesses, order)
-        else:
+        if not order.is_total:
             accesses = replace(accesses, races=self._races(array, accesses, order))
-        live = live_after(accesses, order)
+        live = None
+        if construction == "values" and holds_several_values(accesses, order):
+            live = self._live_values(name, accesses, order)
+            notes = notes if live is not None else (*notes, _NOT_TOLD_APART)
+        is_of_values = live is not None
+        if live is None:
+            accesses = replace(accesses, apart=None)
+            if order.is_total:
+                accesses = accesses.with_short_times()
+                order = replace(order, before=isl.Map.lex_lt(accesses.writes.get_space().range()))
+            live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
         return conflicts_from_pairs(
             array,
             self.program.context,
             accesses.cells,
             pairs,
-            self._moments(accesses, live, pairs) if with_moments else None,
+            self._moments(accesses, live, pairs, is_of_values=is_of_values) if with_moments else None,
             notes,
-            moments_suffice=self.order.is_total,
+            moments_suffice=self.order.is_total and not is_of_values,
             program=self.program,
         )
+
+    def _live_values(self, name: str, accesses: Accesses, order: Order) -> isl.Map | None:
+        """{ A[x] -> [t] }: as `live_values` gives it, if that does not take too long."""
+        budget = Budget.of_work(_OPERATIONS_FOR_VALUES, _SHARE_FOR_VALUES)
+        with suppress(BudgetExceeded, IslFailure), budget.limit(f"the lifetimes of the values of {name}"):
+            return live_values(self.program, name, accesses, order)
+        return None
 
     def _races(self, array: Array, accesses: Accesses, order: Order) -> isl.Map:
         """{ A[x] -> A[y] }: cells that different instances write in no order; x = y may occur."""
@@ -152,36 +121,9 @@ class Liveness:
         found = writes.reverse().apply_range(apart).apply_range(writes)
         return found.extract_map(array.cells.get_space().map_from_set())
 
-    def _writes_anew(self, array: Array, accesses: Accesses, order: Order) -> bool:
-        """Whether cells get, also at large sizes, a value that has nothing to do with the one before.
-
-        An instance that reads the cell it writes continues its life; another one could have begun a new one.
-        """
-        if accesses.writes.is_single_valued():
-            return False
-        writes, reads = (self.program.accesses(writes=kind, array=array.name) for kind in (True, False))
-        updates = writes.intersect(reads).reverse().apply_range(order.write_times)
-        before = order.before if order.exclusive is None else order.before.subtract(order.exclusive)
-        pairs = accesses.writes.range_product(accesses.writes).intersect_range(before.wrap())
-        pairs = pairs.intersect_range(self._together(order).wrap())
-        anew = pairs.range_factor_range().subtract(updates.extract_map(accesses.writes.get_space()))
-        return not anew.params().is_disjoint(fix_parameters(large_parameters(self.program.context)))
-
-    def _may_be_reallocated(self, array: Array) -> bool:
-        """Whether values of an array could still have other places."""
-        program = self.program
-        may_try = program.moved is None and may_move(program, array)
-        return may_try and find_obstacle(program, array.name) is None
-
-    def _together(self, order: Order) -> isl.Map:
-        """{ [a] -> [b] }: writes that no condition on data keeps apart."""
-        apart = never_together(self.program)
-        found = isl.Map.universe(order.before.get_space())
-        for part in maps_of(apart.apply_domain(order.write_times).apply_range(order.write_times)):
-            found = found.subtract(part)
-        return found
-
-    def _moments(self, accesses: Accesses, live: isl.Map, some_pairs: isl.Map) -> isl.Map | None:
+    def _moments(
+        self, accesses: Accesses, live: isl.Map, some_pairs: isl.Map, *, is_of_values: bool
+    ) -> isl.Map | None:
         """{ [s, t] -> A[x] }: cells that all conflict with each other.
 
         Those in memory at a moment of a total order. For loops that run in parallel those that may be in
@@ -190,7 +132,10 @@ class Liveness:
         may be in memory at a write.
         """
         if self.order.is_total:
-            return _all_moments(accesses, occupied(accesses, live))
+            in_memory = occupied(accesses, live)
+            if accesses.apart is not None:
+                in_memory = _conflicting(in_memory.intersect_params(self.program.context), some_pairs)
+            return _all_moments(accesses, in_memory)
         of_fronts: list[isl.Map] = []
         if self.order.events is not None or not self.order.is_swept:
             with suppress(BudgetExceeded, IslFailure), _budget_of_fronts().limit("cells at a write"):
@@ -209,8 +154,15 @@ class Liveness:
                 if together.is_subset(conflicting):
                     return _all_moments(accesses, together)
                 of_fronts.append(conflicting)
-        in_a_sweep = occupied(accesses, live_after(accesses, sweep(self.order)))
-        return _all_moments(accesses, in_a_sweep, *of_fronts)
+        return _all_moments(accesses, *self._in_a_sweep(accesses, is_of_values=is_of_values), *of_fronts)
+
+    def _in_a_sweep(self, accesses: Accesses, *, is_of_values: bool) -> list[isl.Map]:
+        """{ [t] -> A[x] }: the cells in memory at a moment of one possible execution, if that is known."""
+        order = sweep(self.order)
+        if not is_of_values:
+            return [occupied(accesses, live_after(accesses, order))]
+        live = self._live_values(accesses.cells.get_tuple_name(), replace(accesses, apart=None), order)
+        return [] if live is None or accesses.apart is not None else [occupied(accesses, live)]
 
 
 def _budget_of_fronts() -> Budget:
@@ -273,13 +225,6 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
         moments = isl.Map.from_domain_and_range(once, found.cells)
         return replace(found, moments=moments, moments_suffice=True)
     return found
-
-
-def _with_short_times(accesses: Accesses, order: Order) -> tuple[Accesses, Order]:
-    """The same events in the same total order, with fewer dimensions of time."""
-    writes, reads = drop_constant_dimensions(accesses.writes, accesses.reads)
-    before = isl.Map.lex_lt(writes.get_space().range())
-    return replace(accesses, writes=writes, reads=reads), replace(order, before=before)
 
 
 # ---------------------------------------------------------------- constructions
@@ -411,6 +356,7 @@ def _at_the_start(accesses: Accesses) -> isl.Map:
 
 
 _CONSTRUCTIONS: Mapping[Construction, Callable[[Accesses, Order, isl.Map], isl.Map]] = {
+    "values": _live_write,
     "live-write": _live_write,
     "live-live": _live_live,
     "butterfly": _butterfly,

@@ -42,7 +42,7 @@ class Analysis:
         return answer_in_time(lambda _: Analysis.of(problem, budget), budget, "the analysis", known=problem)
 
     def conflicts_in_time(
-        self, name: str, budget: Budget, construction: Construction = "live-write"
+        self, name: str, budget: Budget, construction: Construction = "values"
     ) -> Conflicts:
         """The conflicts of one array, or an error, when the budget ends at the latest."""
         what = f"the search for conflicts of {name}"
@@ -61,7 +61,7 @@ class Analysis:
         self,
         name: str,
         budget: Budget | None = None,
-        construction: Construction = "live-write",
+        construction: Construction = "values",
         share: float = 1.0,
     ) -> Conflicts:
         """The conflicts of one array, for a share of the budget."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.conflicts.liveness import Accesses, Liveness
+from arrayfold.conflicts.accesses import accesses_of
+from arrayfold.conflicts.liveness import Liveness
+from arrayfold.conflicts.values import kept_values
 from arrayfold.exact.isl import fix_parameters, integer, sets_of, smallest_point
 from arrayfold.judge.verify import Counterexample
 
@@ -16,9 +18,7 @@ from arrayfold.judge.verify import Counterexample
 class Clobber:
     """An instance writes one cell, another one overwrites its address, a third one still needs the value.
 
-    writer is None for a value from before the program, reader is None for one needed after it. A rewriter
-    writes the cell again before it is read: then no value is lost, but lifetimes overlap all the same, as
-    they count from the first write to the last read.
+    writer is None for a value from before the program, reader is None for one needed after it.
     """
 
     cell: str
@@ -27,7 +27,6 @@ class Clobber:
     overwriter: str
     reader: str | None
     may: bool
-    rewriter: str | None = None
 
     def __str__(self) -> str:
         source = (
@@ -35,108 +34,68 @@ class Clobber:
         )
         use = f"{self.reader} reads {self.cell}" if self.reader else f"{self.cell} is needed afterwards"
         may = "may overwrite" if self.may else "overwrites"
-        if self.rewriter is not None:
-            return (
-                f"{source}; {self.overwriter} {may} it by writing {self.by_cell}; "
-                f"{self.rewriter} writes {self.cell} again; then {use}. No value is lost here, but a "
-                "lifetime counts from the first write to the last read; "
-                "fold --mode reallocate looks at single values"
-            )
         return f"{source}; {self.overwriter} {may} it by writing {self.by_cell}; then {use}"
 
 
 def find_clobber(liveness: Liveness, counterexample: Counterexample) -> Clobber | None:
-    """The instances behind a counterexample; None if both values are dead and only their writes meet."""
+    """The instances behind a counterexample; None if no value is lost, because only dead writes meet."""
     story = _Story(liveness, counterexample.array, counterexample.params)
     first, second = counterexample.cells
-    tellings = (
-        story.clobber(kept, written, is_lost=is_lost)
-        for is_lost in (True, False)
-        for kept, written in ((first, second), (second, first))
-    )
-    return next(filter(None, tellings), None)
+    return story.clobber(first, second) or story.clobber(second, first)
 
 
 class _Story:
     def __init__(self, liveness: Liveness, array: str, params: Mapping[str, int]) -> None:
-        here = fix_parameters(params)
-        accesses = liveness.accesses(liveness.program.array(array))
-        self.liveness = liveness
+        self.here = fix_parameters(params)
+        program = liveness.program
+        self.program = replace(program, context=program.context.intersect(self.here))
+        self.order = liveness.order
+        self.live_in = liveness.live_in.intersect_params(self.here)
         self.name = array
-        self.here = here
-        self.accesses = Accesses(
-            accesses.writes.intersect_params(here),
-            accesses.reads.intersect_params(here),
-            accesses.live_in.intersect_params(here),
-            accesses.live_out.intersect_params(here),
-        )
-        order = liveness.order.among(self.accesses.events)
-        self.not_after = order.not_after().intersect_params(here)
-        self.before = order.before.intersect_params(here)
-        sure = liveness.program.accesses(writes=True, must_only=True, array=array).intersect_params(here)
-        times = sure.reverse().apply_range(liveness.order.write_times)
-        self.sure_writes = times.extract_map(accesses.writes.get_space())
+        self.array = program.array(array)
 
-    def clobber(self, kept: tuple[int, ...], written: tuple[int, ...], *, is_lost: bool) -> Clobber | None:
-        """The earliest write of `written` that may hit `kept` while that is needed.
-
-        is_lost  only if `kept` is not surely written again before it is read
-        """
+    def clobber(self, kept: tuple[int, ...], written: tuple[int, ...]) -> Clobber | None:
+        """The earliest write of `written` that may hit `kept` while its value is needed."""
         x, y = self._cell(kept), self._cell(written)
-        writes_x, reads_x = x.apply(self.accesses.writes), x.apply(self.accesses.reads)
-        hits = y.apply(self.accesses.writes)
-        if x.intersect(self.accesses.live_in).is_empty():
-            hits = hits.intersect(writes_x.apply(self.not_after))
-        again = self.before.intersect_range(writes_x.intersect(x.apply(self.sure_writes)))
-        reading = self.not_after.intersect_domain(hits).intersect_range(reads_x)
-        if is_lost:
-            reading = reading.subtract(again.apply_range(self.before))
-        needed = reading.domain()
-        if not x.intersect(self.accesses.live_out).is_empty():
-            needed = needed.union(hits.subtract(again.domain()) if is_lost else hits)
-        hits = hits.intersect(needed)
+        accesses = accesses_of(self.program, self.order, self.live_in, self.array)
+        order = self.order.among(accesses.events)
+        hits = y.apply(accesses.writes)
+        needed = kept_values(self.program, self.name, accesses.of_cells(x), order, hits)
+        times = needed.domain().unwrap().range()
+        hits = times.intersect(hits.insert_dims(isl.dim_type.set, 0, 1))
         if hits.is_empty():
             return None
         hit = _earliest(hits)
-        reader = _earliest(hit.apply(reading))
-        before = writes_x.intersect(hit.apply(self.not_after.reverse()))
-        if not reader.is_empty():
-            before = before.intersect(reader.apply(self.not_after.reverse()))
+        values = isl.Map.from_domain_and_range(x, hit).wrap().apply(needed).unwrap()
+        reader = _earliest(values.range().unwrap().range())
+        read = isl.Map.from_domain_and_range(x, reader).wrap()
+        writer = _latest(values.intersect_range(read).domain().unwrap().range())
         overwriter = self._instance(hit, y, writes=True)
         assert overwriter is not None
         return Clobber(
             cell=self._print(kept),
             by_cell=self._print(written),
-            writer=self._instance(_latest(before), x, writes=True),
+            writer=self._instance(writer, x, writes=True),
             overwriter=overwriter,
             reader=self._instance(reader, x, writes=False),
-            may=not self.liveness.order.is_total,
-            rewriter=None if is_lost else self._instance(self._again(hit, reader, again), x, writes=True),
+            may=not self.order.is_total,
         )
-
-    def _again(self, hit: isl.Set, reader: isl.Set, again: isl.Map) -> isl.Set:
-        """{ [t] }: the last write of a cell after another one has hit it, before it is read."""
-        writes = hit.apply(again)
-        if not reader.is_empty():
-            writes = writes.intersect(reader.apply(self.before.reverse()))
-        return _latest(writes)
 
     def _cell(self, values: tuple[int, ...]) -> isl.Set:
         text = f"{{ {self.name}[{', '.join(map(str, values))}] }}"
-        space = self.accesses.writes.get_space().domain()
-        return isl.Set(text).align_params(space).intersect_params(self.here)
+        return isl.Set(text).align_params(self.program.context.get_space()).intersect_params(self.here)
 
     def _print(self, values: tuple[int, ...]) -> str:
         return f"{self.name}[{', '.join(map(str, values))}]"
 
     def _instance(self, event: isl.Set, cell: isl.Set, *, writes: bool) -> str | None:
-        """The instance that an event belongs to, as text; None without an event."""
-        if event.is_empty():
+        """The instance that an event belongs to, as text; None for the start and the end."""
+        inside = event.fix_val(isl.dim_type.set, 0, integer(0)).project_out(isl.dim_type.set, 0, 1)
+        if inside.is_empty():
             return None
-        program, order = self.liveness.program, self.liveness.order
-        times = order.write_times if writes else order.read_times
-        relation = program.accesses(writes=writes, array=self.name)
-        at_event = isl.UnionSet.from_set(event).apply(times.reverse())
+        times = self.order.write_times if writes else self.order.read_times
+        relation = self.program.accesses(writes=writes, array=self.name)
+        at_event = isl.UnionSet.from_set(inside).apply(times.reverse())
         found = at_event.intersect(isl.UnionSet.from_set(cell).apply(relation.reverse()))
         instances = sets_of(found.intersect_params(self.here))[0]
         return f"{instances.get_tuple_name()}[{', '.join(map(str, smallest_point(instances)))}]"

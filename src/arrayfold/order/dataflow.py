@@ -14,6 +14,7 @@ from arrayfold.order.events import Order, sweep
 from arrayfold.order.sure_writes import conditional_writes, surely_preceded
 from arrayfold.program.model import Program
 
+_START = "before_the_program"
 _END = "after_the_program"
 
 
@@ -113,6 +114,67 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
     return flows if pairs.is_subset(sure) and others.is_subset(hidden) else None
 
 
+def value_flows(program: Program, order: Order, array: str, live_in: isl.Set) -> isl.Map:
+    """{ [A[x] -> [a]] -> [b] }: what is written at time a may be read at time b, in a total order.
+
+    Times have one more dimension in front: -1 for the start, which writes what is live-in, 1 for the end,
+    which reads what is live-out, 0 for the events of the program.
+    """
+    space = program.array(array).cells.get_space()
+    live_out = program.live_out.extract_set(space)
+    reads = program.accesses(writes=False, array=array).union(_outside(_END, live_out))
+    must = program.accesses(writes=True, must_only=True, array=array)
+    may = program.accesses(writes=True, array=array).subtract(must)
+    must = must.union(_outside(_START, live_in))
+    writing, reading = _with_ends(order.write_times), _with_ends(order.read_times)
+    info = isl.UnionAccessInfo.from_sink(reads.intersect_params(program.context))
+    info = info.set_must_source(must.intersect_params(program.context))
+    info = info.set_may_source(may.intersect_params(program.context))
+    flow = info.set_schedule_map(writing).compute_flow()
+    flows = flow.get_full_must_dependence().union(flow.get_full_may_dependence())
+    flows = flows.subtract(_hidden_by_branches(program, array, flows, writing, reading))
+    on_times = flows.apply_domain(writing).reverse().curry().apply_domain(reading).reverse()
+    times = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, order.before.dim(isl.dim_type.in_) + 1)
+    times = times.align_params(program.context.get_space())
+    space = space.map_from_domain_and_range(times).wrap().map_from_domain_and_range(times)
+    return coalesced(on_times.extract_map(space))
+
+
+def _outside(name: str, cells: isl.Set) -> isl.UnionMap:
+    """{ NAME[] -> A[x] }"""
+    return isl.UnionMap.from_domain_and_range(isl.UnionSet(f"{{ {name}[] }}"), isl.UnionSet.from_set(cells))
+
+
+def _with_ends(times: isl.UnionMap) -> isl.UnionMap:
+    """Times with one more dimension in front, and those of the start and the end."""
+    depth = next((part.dim(isl.dim_type.out) for part in maps_of(times)), 0)
+    ends = {_START: -1, _END: 1}
+    found = times.apply_range(isl.UnionMap("{ " + _shift_in_front(depth) + " }"))
+    for name, number in ends.items():
+        found = found.union(isl.UnionMap(f"{{ {name}[] -> [{', '.join([str(number), *['0'] * depth])}] }}"))
+    return found
+
+
+def _hidden_by_branches(
+    program: Program, array: str, flows: isl.UnionMap, writing: isl.UnionMap, reading: isl.UnionMap
+) -> isl.UnionMap:
+    """{ S[i] -> [T[j] -> A[x]] }: flows with one of several conditional writes surely between them."""
+    writes = conditional_writes(program, array)
+    if writes.is_empty() or flows.is_empty():
+        return flows.subtract(flows)
+    source, sink = flows.domain_map(), flows.range_map()
+    reader, cell = sink.range_factor_domain(), sink.range_factor_range()
+    depth = next(part.dim(isl.dim_type.out) for part in maps_of(writing))
+    earlier = isl.Map.lex_lt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth))
+    mine = writing.intersect_domain(writes.domain())
+    between = cell.apply_range(writes.reverse())
+    between = between.intersect(source.apply_range(_across(writing, earlier, mine)))
+    between = between.intersect(reader.apply_range(_across(reading, earlier.reverse(), mine)))
+    as_reads = reader.range_product(cell.range_product(source))
+    hidden = surely_preceded(program, between.apply_domain(as_reads))
+    return hidden.wrap().apply(as_reads.reverse()).unwrap()
+
+
 def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
     """{ T[j] -> A[x] }: reads that no write surely precedes, so that they may see an older value.
 
@@ -201,14 +263,10 @@ def _after_first_writes(
 
 def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
     """{ S[i] -> [T[j] -> A[x]] } for a total order; sinks of `_END` come after everything."""
-    depth = order.before.dim(isl.dim_type.in_)
-    end = isl.UnionMap(f"{{ {_END}[] -> [{', '.join(['1', *['0'] * depth])}] }}")
-    inside = isl.UnionMap("{ " + _shift_in_front(depth) + " }")
-    times = order.write_times.apply_range(inside).union(end)
     must = program.accesses(writes=True, must_only=True)
     may = program.accesses(writes=True).subtract(must)
     info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
-    flow = info.set_schedule_map(times).compute_flow()
+    flow = info.set_schedule_map(_with_ends(order.write_times)).compute_flow()
     return flow.get_full_must_dependence().union(flow.get_full_may_dependence())
 
 

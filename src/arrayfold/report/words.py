@@ -115,17 +115,6 @@ def narrative(item: Checked) -> list[Event]:
     )
     overwritten = f"{clobber.overwriter} {may} {clobber.by_cell}, which has the same address."
     writes = [Event(start, clobber.cell, "write"), Event(overwritten, clobber.by_cell, "write")]
-    if clobber.rewriter is not None:
-        return [
-            *writes,
-            Event(
-                f"{clobber.rewriter} writes {clobber.cell} again, and {end}. No value is lost in this story; "
-                "the mapping is refused because a lifetime counts from the first write to the last read. "
-                "fold --mode reallocate looks at single values.",
-                clobber.cell,
-                "read",
-            ),
-        ]
     return [
         *writes,
         Event(f"{end}, but finds the value of {clobber.by_cell}.", clobber.by_cell, "read-wrong"),

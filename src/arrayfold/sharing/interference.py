@@ -47,7 +47,7 @@ class Interval:
 def find_interference(program: Program, arrays: Sequence[str]) -> Interference:
     """Which arrays interfere."""
     liveness, name = _arrays_as_cells(program, arrays)
-    pairs = liveness.conflicts(name, with_moments=False).pairs_one_way
+    pairs = liveness.conflicts(name, "live-write", with_moments=False).pairs_one_way
     pairs = pairs.project_out(isl.dim_type.param, 0, pairs.dim(isl.dim_type.param))
     found = {(min(a, b), max(a, b)) for a, b in points(pairs.wrap().flatten()) if a != b}
     return Interference(tuple(arrays), frozenset(found))

@@ -1,0 +1,114 @@
+"""What happens to the cells of one array, in the time space of an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import islpy as isl
+
+from arrayfold.exact.isl import coalesced, maps_of
+from arrayfold.order.compressed_times import drop_constant_dimensions
+from arrayfold.order.events import Order
+from arrayfold.program.conditions import never_together
+from arrayfold.program.model import Array, Program
+
+
+@dataclass(frozen=True, eq=False)
+class Accesses:
+    """What happens to the cells of one array, in the time space of an order.
+
+    writes    { A[x] -> [t] }  every write that may happen
+    reads     { A[x] -> [t] }  every read that may happen
+    live_in   { A[x] }         holds a value before the program
+    live_out  { A[x] }         needed after it
+    sure      { A[x] -> [t] }  the writes that happen in every execution
+    updates   { A[x] -> [t] }  writes of instances that also read the cell
+    apart     { [a] -> [b] }   events of which no execution has both, symmetric; None if there are none
+    races     { A[x] -> A[y] } different instances in no order write them; None where there is a total order
+    """
+
+    writes: isl.Map
+    reads: isl.Map
+    live_in: isl.Set
+    live_out: isl.Set
+    sure: isl.Map
+    updates: isl.Map
+    apart: isl.Map | None = None
+    races: isl.Map | None = None
+
+    @cached_property
+    def cells(self) -> isl.Set:
+        """{ A[x] }: cells that ever hold a value."""
+        return coalesced(self.writes.domain().union(self.live_in))
+
+    @cached_property
+    def moments(self) -> isl.Set:
+        """{ [t] }: the times of writes; right after one of them every conflict can be seen."""
+        return self.writes.range()
+
+    @property
+    def events(self) -> isl.Set:
+        """{ [t] }: the times of writes and reads."""
+        return coalesced(self.writes.range().union(self.reads.range()))
+
+    def of_cells(self, cells: isl.Set) -> Accesses:
+        """What happens to some of the cells."""
+        return replace(
+            self,
+            writes=self.writes.intersect_domain(cells),
+            reads=self.reads.intersect_domain(cells),
+            live_in=self.live_in.intersect(cells),
+            live_out=self.live_out.intersect(cells),
+            sure=self.sure.intersect_domain(cells),
+            updates=self.updates.intersect_domain(cells),
+        )
+
+    def with_short_times(self) -> Accesses:
+        """The same events in the same total order, with fewer dimensions of time.
+
+        What tells values apart is left out: it is for arrays whose cells hold one value each.
+        """
+        writes, reads = drop_constant_dimensions(self.writes, self.reads)
+        nothing = isl.Map.empty(writes.get_space())
+        return replace(self, writes=writes, reads=reads, sure=nothing, updates=nothing, apart=None)
+
+
+def accesses_of(program: Program, order: Order, live_in: isl.UnionSet, array: Array) -> Accesses:
+    """What happens to the cells of one array of a program.
+
+    live_in  { A[x] }  of all arrays
+    """
+    reads = program.accesses(writes=False, array=array.name)
+    writes = program.accesses(writes=True, array=array.name)
+    sure = program.accesses(writes=True, must_only=True, array=array.name)
+    sure = sure.subtract_domain(program.may_not_run())
+    cells, times = array.cells.get_space(), order.before.get_space().domain()
+    context, space = program.context, cells.map_from_domain_and_range(times)
+
+    def on_times(relation: isl.UnionMap, when: isl.UnionMap) -> isl.Map:
+        found = relation.reverse().apply_range(when).extract_map(space)
+        return coalesced(found.intersect_params(context))
+
+    return Accesses(
+        writes=on_times(writes, order.write_times),
+        reads=on_times(reads, order.read_times),
+        live_in=coalesced(live_in.extract_set(cells).intersect_params(context)),
+        live_out=coalesced(program.live_out.extract_set(cells).intersect_params(context)),
+        sure=on_times(sure, order.write_times),
+        updates=on_times(writes.intersect(reads), order.write_times),
+        apart=_apart(program, order, reads.union(writes)),
+    )
+
+
+def _apart(program: Program, order: Order, accesses: isl.UnionMap) -> isl.Map | None:
+    """{ [a] -> [b] }: events of which no execution has both."""
+    apart = never_together(program).intersect_domain(accesses.domain()).intersect_range(accesses.domain())
+    apart = apart.intersect_params(program.context)
+    if apart.is_empty():
+        return order.exclusive
+    events = order.read_times.union(order.write_times)
+    found = isl.Map.empty(order.before.get_space())
+    for part in maps_of(apart.apply_domain(events).apply_range(events)):
+        found = found.union(part)
+    return coalesced(found if order.exclusive is None else found.union(order.exclusive))
