@@ -127,9 +127,9 @@ class Concrete:
     # ------------------------------------------------------------ conflicts
 
     def conflicts(self, array: str) -> set[tuple[Cell, Cell]]:
-        """Pairs x < y that meet in memory if cells live from their first write to their last read.
+        """Pairs x < y that meet in memory.
 
-        One is written while the other may have been written and may still be read, or two instances in no
+        One is written while the other may hold a value that is still going to be read, or two instances in no
         order write them (DIY16, Eq. 5 and footnote 5), or both are live-in.
         """
         if self.tilings:
@@ -139,40 +139,74 @@ class Concrete:
         found = set(itertools.combinations(sorted(live_in), 2))
         writes, reads = self.events(array, writes=True), self.events(array, writes=False)
         live_out = {cell for name, cell in self.live_out if name == array}
+        sure = {
+            cell: [w for w in ones if not self.may_not_run >> w & 1]
+            for cell, ones in self.events(array, writes=True, must_only=True).items()
+        }
         held = {*writes, *live_in}
         for y, writers in writes.items():
             for x in held - {y}:
                 pair = (x, y) if x < y else (y, x)
                 if pair not in found and any(
-                    self._meets(w, writes.get(x, []), reads.get(x, []), x in live_in, x in live_out)
+                    self._meets(
+                        w, self._starts(x, writes, live_in), self._ends(x, reads, live_out), sure.get(x, [])
+                    )
                     for w in writers
                 ):
                     found.add(pair)
         return found
 
-    def _meets(self, w: int, writers: list[int], readers: list[int], is_in: bool, is_out: bool) -> bool:
-        """Whether a cell with such events may be in memory right after the write of instance w."""
-        now = 2 * w + 1
-        for v in writers:
-            if not self.compatible(v, w):
-                continue
-            order = self.order_for(v, w)
-            is_unordered = not (order[now] >> (2 * v + 1) & 1 or order[2 * v + 1] >> now & 1)
-            if v != w and is_unordered:
-                return True
-            if order[2 * v + 1] >> now & 1:
-                continue
-            if is_out or any(self._follows(r, v, w) for r in readers):
-                return True
-        return is_in and (is_out or any(self._follows(r, None, w) for r in readers))
+    @staticmethod
+    def _starts(cell: Cell, writes: dict[Cell, list[int]], live_in: set[Cell]) -> list[int | None]:
+        """Who may give a cell its value; None for the start."""
+        return [*writes.get(cell, []), *([None] if cell in live_in else [])]
 
-    def _follows(self, r: int, v: int | None, w: int) -> bool:
-        """Whether r may read after v wrote and after w wrote, all in one execution."""
-        others = [w] if v is None else [v, w]
-        if not self.compatible(r, *others):
+    @staticmethod
+    def _ends(cell: Cell, reads: dict[Cell, list[int]], live_out: set[Cell]) -> list[int | None]:
+        """Who may need the value of a cell; None for the end."""
+        return [*reads.get(cell, []), *([None] if cell in live_out else [])]
+
+    def _meets(
+        self, w: int, writers: list[int | None], readers: list[int | None], sure: Sequence[int]
+    ) -> bool:
+        """Whether a cell with such events may hold a value that is needed right after the write of w."""
+        for v in writers:
+            if v is not None and v != w and self.compatible(v, w):
+                order = self.order_for(v, w)
+                if not (order[2 * w + 1] >> (2 * v + 1) & 1 or order[2 * v + 1] >> (2 * w + 1) & 1):
+                    return True
+            if any(self._is_needed(v, w, r, sure) for r in readers):
+                return True
+        return False
+
+    def _is_needed(self, v: int | None, w: int, r: int | None, sure: Sequence[int]) -> bool:
+        """Whether an execution has the writes of v and w and then the read of r, which finds what v wrote."""
+        some = [k for k in (v, w, r) if k is not None]
+        if not self.compatible(*some):
             return False
-        order = self.order_for(r, *others)
-        return not any(order[2 * one + 1] >> 2 * r & 1 for one in others)
+        order = self.order_for(*some)
+
+        def before(a: int, b: int) -> bool:
+            return bool(order[b] >> a & 1)
+
+        start = None if v is None else 2 * v + 1
+        now = 2 * w + 1
+        end = None if r is None else 2 * r
+        if start is not None and before(now, start):
+            return False
+        if end is not None and (before(end, now) or (start is not None and before(end, start))):
+            return False
+        for k in sure:
+            one = 2 * k + 1
+            if one == start:
+                continue
+            begun = start is None or before(start, one)
+            done = end is None or before(one, end)
+            if begun and (done or one == now or before(one, now)):
+                return False
+            if done and before(now, one):
+                return False
+        return True
 
     def with_order(self, order: Sequence[int]) -> Concrete:
         return replace(self, direct=tuple(order), closes=False, tilings=())

@@ -32,6 +32,7 @@ class Conflicts:
                      are known
     is_assumed       which cells there are is not known, and a box in which the differences occur is assumed
     everywhere       { : }  the context of the problem; the array has cells in a part of it, `context`
+    advice           what else may need fewer cells, for arrays that do not become as small as can be
     """
 
     array: Array
@@ -45,6 +46,7 @@ class Conflicts:
     program: Program | None = None
     everywhere: isl.Set | None = None
     is_assumed: bool = False
+    advice: str = ""
 
     @property
     def whole_context(self) -> isl.Set:
@@ -161,6 +163,7 @@ def conflicts_from_pairs(
     *,
     moments_suffice: bool = False,
     program: Program | None = None,
+    advice: str = "",
 ) -> Conflicts:
     """Conflicts out of any relation that holds every conflicting pair at least one way round.
 
@@ -181,6 +184,7 @@ def conflicts_from_pairs(
         moments_suffice=moments_suffice,
         program=program,
         everywhere=everywhere,
+        advice=advice,
     )
 
 

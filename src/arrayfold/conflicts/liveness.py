@@ -31,6 +31,7 @@ from arrayfold.exact.isl import (
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles
 from arrayfold.order.events import Order, fronts, order_of, sweep
+from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
 _OPERATIONS_FOR_FRONTS = 1_500_000
@@ -40,6 +41,10 @@ _FAR_MORE = 3
 
 _OPERATIONS_FOR_VALUES = 4_000_000
 _SHARE_FOR_VALUES = 0.5
+_REALLOCATE = (
+    "its cells hold one value after another, each at the same address; --mode reallocate --share cells, which "
+    "gives values places of their own, may need fewer cells"
+)
 _NOT_TOLD_APART = (
     "which of its values are live together takes too long to find out; a cell counts as live from its first "
     "write to its last read"
@@ -101,7 +106,14 @@ class Liveness:
             notes,
             moments_suffice=self.order.is_total and not is_of_values,
             program=self.program,
+            advice=_REALLOCATE if is_of_values and self._may_be_reallocated(array) else "",
         )
+
+    def _may_be_reallocated(self, array: Array) -> bool:
+        """Whether values of an array could still have other places."""
+        program = self.program
+        may_try = program.moved is None and may_move(program, array)
+        return may_try and find_obstacle(program, array.name) is None
 
     def _live_values(self, name: str, accesses: Accesses, order: Order) -> isl.Map | None:
         """{ A[x] -> [t] }: as `live_values` gives it, if that does not take too long."""

@@ -109,6 +109,12 @@ class FoldedArray:
         return bool(where.is_subset(self.lower_bound.reached(case.size, where)))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of its conflicts, and what else to try if it is not as small as can be."""
+        advice = self.conflicts.advice
+        return (*self.conflicts.notes, advice) if advice and not self.is_optimal else self.conflicts.notes
+
+    @property
     def limits(self) -> str:
         """The only sizes at which the mapping holds, in words; nothing if it holds for all of the context."""
         return self.mapping.where if isinstance(self.mapping, TableMapping) else ""

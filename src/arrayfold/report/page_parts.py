@@ -170,7 +170,7 @@ def _bar(was: int, now: int) -> Markup:
 
 def array_section(array: FoldedArray, pictures: Pictures, compared: ComparedArray | None) -> Markup:
     """All about one folded array."""
-    notes = [f"{note}." for note in array.conflicts.notes]
+    notes = [f"{note}." for note in array.notes]
     notes += [f"For {case.when}: {case.mapping}, {case.size} cells." for case in array.cases]
     parts = [
         element("h2", array.name, " ", _fold_badge(array), id=f"array-{array.name}"),

@@ -131,7 +131,7 @@ def _notes(result: FoldResult) -> list[str]:
     notes += [f"note: assumed: {one}" for one in result.assumptions]
     notes += [f"note: {one}" for one in result.growth]
     for array in result.arrays:
-        notes += [f"note: {array.name}: {note}" for note in array.conflicts.notes]
+        notes += [f"note: {array.name}: {note}" for note in array.notes]
         if array.cut_short:
             notes.append(f"note: {array.name}: {array.cut_short}")
         if result.has_unknown_extents(array):
