@@ -60,8 +60,8 @@ def test_lifetimes_and_differences_are_those_of_enumeration() -> None:
     assert analysis.liveness is not None
     trace = trace_of(program, params)
     bars = lifetimes_at(analysis.liveness, "A", params)
-    steps = sorted({step for one in bars for step in (one.first, one.last)})
-    live = max(sum(one.first <= s < max(one.last, one.first + 1) for one in bars) for s in steps)
+    steps = sorted({step for one in bars for step in (one.first, one.end)})
+    live = max(sum(one.first <= s < max(one.end, one.first + 1) for one in bars) for s in steps)
     assert live == trace.most_live("A") == 6
     (folded,) = fold(program)
     found = differences_at(folded.conflicts, params)

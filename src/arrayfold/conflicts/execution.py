@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -22,17 +22,39 @@ _MOST_PAIRS = 400_000
 
 @dataclass(frozen=True)
 class Step:
-    """Cells of an array that one instance reads, and cells that it then writes, at one moment."""
+    """Cells of an array that one instance reads, and cells that it then writes, at one moment.
+
+    unsure  those of the written cells that it need not write
+    """
 
     statement: str
     iteration: Cell
     reads: tuple[Cell, ...]
     writes: tuple[Cell, ...]
+    unsure: frozenset[Cell] = frozenset()
 
     @property
     def instance(self) -> str:
         """The instance as text, `S[1, 2]`."""
         return f"{self.statement}[{', '.join(map(str, self.iteration))}]"
+
+
+@dataclass
+class Lifetime:
+    """When a cell holds a value, in steps: from its write to its last read.
+
+    first  -1 for a value from before the program
+    last   None if nobody reads it, the number of steps if it is needed after the program
+    """
+
+    cell: Cell
+    first: int
+    last: int | None = None
+
+    @property
+    def end(self) -> int:
+        """The last step that needs the address: that of the write itself where nobody reads the value."""
+        return self.first if self.last is None else self.last
 
 
 @dataclass(frozen=True)
@@ -55,11 +77,34 @@ class Execution:
             last = found[-1] if found else None
             if last is not None and not last.writes and last.instance == event.instance:
                 found[-1] = Step(
-                    last.statement, last.iteration, last.reads + event.reads, last.writes + event.writes
+                    last.statement,
+                    last.iteration,
+                    last.reads + event.reads,
+                    last.writes + event.writes,
+                    last.unsure | event.unsure,
                 )
             else:
                 found.append(event)
         return found
+
+    def lifetimes(self, steps: Sequence[Step]) -> list[Lifetime]:
+        """When cells hold values, in the order in which they get them; steps are `events` or `steps()`.
+
+        Where a cell need not be written its old value may still be there.
+        """
+        values = [Lifetime(cell, -1) for cell in sorted(self.live_in)]
+        held = {value.cell: value for value in values}
+        for number, step in enumerate(steps):
+            for cell in step.reads:
+                if cell in held:
+                    held[cell].last = number
+            for cell in step.writes:
+                if cell not in held or cell not in step.unsure:
+                    held[cell] = Lifetime(cell, number)
+                    values.append(held[cell])
+        for cell in self.live_out & held.keys():
+            held[cell].last = len(steps)
+        return values
 
 
 def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Execution:
@@ -81,18 +126,17 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
                     time = point[depth + rank :]
                     entry = found.setdefault(time, (statement, point[:depth], is_write, set()))
                     entry[3].add(point[depth : depth + rank])
-    ordered = _in_order(order, accesses.events.intersect_params(here), found)
-    events = tuple(
-        Step(
-            statement,
-            iteration,
-            () if is_write else tuple(sorted(cells)),
-            tuple(sorted(cells)) if is_write else (),
-        )
-        for statement, iteration, is_write, cells in (found[time] for time in ordered)
-    )
+    unsure = set(points(accesses.writes.subtract(accesses.sure).intersect_params(here).wrap().flatten()))
+
+    def event(time: Cell) -> Step:
+        statement, iteration, is_write, cells = found[time]
+        if not is_write:
+            return Step(statement, iteration, tuple(sorted(cells)), ())
+        maybe = frozenset(cell for cell in cells if (*cell, *time) in unsure)
+        return Step(statement, iteration, (), tuple(sorted(cells)), maybe)
+
     return Execution(
-        events,
+        tuple(map(event, _in_order(order, accesses.events.intersect_params(here), found))),
         frozenset(points(accesses.live_in.intersect_params(here))),
         frozenset(points(accesses.live_out.intersect_params(here))),
         order.exclusive is None,

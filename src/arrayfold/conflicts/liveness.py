@@ -42,8 +42,8 @@ _FAR_MORE = 3
 _OPERATIONS_FOR_VALUES = 4_000_000
 _SHARE_FOR_VALUES = 0.5
 _REALLOCATE = (
-    "its cells hold one value after another, each at the same address; --mode reallocate --share cells, which "
-    "gives values places of their own, may need fewer cells"
+    "its cells hold one value after another, each at the same address; --mode reallocate --share cells, "
+    "which gives values places of their own, may need fewer cells"
 )
 _NOT_TOLD_APART = (
     "which of its values are live together takes too long to find out; a cell counts as live from its first "

@@ -239,23 +239,25 @@ def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, 
     bars = lifetimes_at(liveness, array.name, params)
     if not bars:
         raise InputError(f"{array.name} has no cells at these sizes")
-    addresses = {one.cell: array.mapping.address(one.cell, params) for one in bars}
+    # One row for each cell, in the order of their first values.
+    rows = {cell: row for row, cell in enumerate(dict.fromkeys(one.cell for one in bars))}
+    addresses = {cell: array.mapping.address(cell, params) for cell in rows}
     numbers = {address: k for k, address in enumerate(sorted(set(addresses.values())))}
     colours = matplotlib.colormaps["turbo"]
-    end = max(one.last for one in bars) + 1
-    figure = new_figure(8, min(9, 3.2 + 0.08 * len(bars)))
+    end = max(one.end for one in bars) + 1
+    figure = new_figure(8, min(9, 3.2 + 0.08 * len(rows)))
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-    for row, one in enumerate(bars):
+    for one in bars:
         shade = colours((numbers[addresses[one.cell]] + 0.5) / len(numbers))
-        upper.barh(row, one.last - one.first + 1, left=one.first, height=0.9, color=shade)
-    if len(bars) <= _MOST_LABELS:
-        words = [f"{array.name}[{', '.join(map(str, one.cell))}]" for one in bars]
-        upper.set_yticks(range(len(bars)), words, fontsize=7)
+        upper.barh(rows[one.cell], one.end - one.first + 1, left=one.first, height=0.9, color=shade)
+    if len(rows) <= _MOST_LABELS:
+        words = [f"{array.name}[{', '.join(map(str, cell))}]" for cell in rows]
+        upper.set_yticks(range(len(rows)), words, fontsize=7)
     else:
         upper.set_ylabel(f"cells of {array.name}, by first write")
     upper.invert_yaxis()
     upper.set_title(f"{array.mapping}{_at(params)}; one colour is one address", fontsize=10)
-    live = [sum(one.first <= step < max(one.last, one.first + 1) for one in bars) for step in range(end)]
+    live = [sum(one.first <= step < max(one.end, one.first + 1) for one in bars) for step in range(end)]
     lower.fill_between(range(end), live, step="post", color=_BLUE, alpha=0.5, label="cells in memory")
     size = array.size.at(params)
     lower.axhline(size, color=_ORANGE, label=f"addresses: {array.size} = {size}")

@@ -146,7 +146,10 @@ def _scene(
 def _steps(
     liveness: Liveness, name: str, number: Mapping[Cell, int], sizes: Mapping[str, int]
 ) -> dict[str, Any]:
-    """An execution: [instance, cells read, cells written], cells by their numbers."""
+    """An execution: [instance, cells read, cells written], and values: [cell, first step, last one or null].
+
+    Cells are given by their numbers.
+    """
     try:
         execution = execution_at(liveness, name, sizes)
     except ArrayfoldError:
@@ -155,8 +158,11 @@ def _steps(
     def numbers(cells: Sequence[Cell]) -> list[int]:
         return [number[cell] for cell in cells if cell in number]
 
+    steps = execution.steps()
+    values = [one for one in execution.lifetimes(steps) if one.cell in number]
     return {
-        "steps": [[step.instance, numbers(step.reads), numbers(step.writes)] for step in execution.steps()],
+        "steps": [[step.instance, numbers(step.reads), numbers(step.writes)] for step in steps],
+        "values": [[number[one.cell], one.first, one.last] for one in values],
         "liveIn": numbers(sorted(execution.live_in)),
         "liveOut": numbers(sorted(execution.live_out)),
         "isReal": execution.is_real,

@@ -97,36 +97,38 @@
       return found;
     }
 
-    // First write and last read of each cell, live cells after each step, and reads that find another's value.
+    // From when to when each cell holds values, live cells after each step, and reads that find another's value.
     #live() {
       const end = this.steps.length;
-      this.first = new Map(this.liveIn.map((k) => [k, -1]));
-      this.last = new Map(this.liveOut.map((k) => [k, end]));
+      this.lifetimes = new Map();
+      for (const [k, first, last] of this.values) {
+        if (!this.lifetimes.has(k)) this.lifetimes.set(k, []);
+        this.lifetimes.get(k).push([first, last]);
+      }
       const memory = new Map(this.liveIn.map((k) => [this.places[k], k]));
       this.wrong = [];
       this.steps.forEach(([, reads, writes], step) => {
         for (const k of reads) {
-          this.last.set(k, Math.max(this.last.get(k) ?? -1, step));
           const found = memory.get(this.places[k]);
-          if (found !== k && this.first.has(k)) this.wrong.push({ step, cell: k, found });
+          if (found !== k && this.isBorn(k, step - 1)) this.wrong.push({ step, cell: k, found });
         }
-        for (const k of writes) {
-          if (!this.first.has(k)) this.first.set(k, step);
-          memory.set(this.places[k], k);
-        }
+        for (const k of writes) memory.set(this.places[k], k);
       });
       for (const k of this.liveOut) {
         const found = memory.get(this.places[k]);
-        if (found !== k && this.first.has(k)) this.wrong.push({ step: end - 1, cell: k, found });
+        if (found !== k && this.lifetimes.has(k)) this.wrong.push({ step: end - 1, cell: k, found });
       }
       this.counts = [...this.steps.keys()].map((step) => this.liveAt(step).length);
       this.most = Math.max(this.liveAt(-1).length, ...this.counts, 0);
     }
 
+    isBorn(k, step) {
+      return this.lifetimes.has(k) && this.lifetimes.get(k)[0][0] <= step;
+    }
+
     isLive(k, step) {
-      const first = this.first.get(k);
-      if (first === undefined || first > step) return false;
-      return step < (this.last.get(k) ?? -1) || (step >= 0 && this.steps[step][2].includes(k));
+      if (step >= 0 && this.steps[step][2].includes(k)) return true;
+      return (this.lifetimes.get(k) ?? []).some(([first, last]) => first <= step && step < (last ?? -1));
     }
 
     liveAt(step) {
@@ -400,15 +402,14 @@
         text += `Its address is also that of ${limited(sharing.map((other) => scene.label(other)), 6)}`;
         text += wrong.length ? `, and ${wrong.length} of them conflict with it.` : ", none of which conflicts with it.";
       }
-      if (scene.steps && scene.first.has(k)) {
-        const first = scene.first.get(k);
-        const last = scene.last.get(k);
-        const start = first < 0 ? "from before the program" : `from step ${first + 1}, ${scene.steps[first][0]},`;
-        let end = "and is never read";
-        if (last !== undefined) {
-          end = last >= scene.steps.length ? "to the end" : `to step ${last + 1}, ${scene.steps[last][0]}`;
-        }
-        text += ` It is live ${start} ${end}.`;
+      if (scene.steps && scene.lifetimes.has(k)) {
+        const spans = scene.lifetimes.get(k).map(([first, last]) => {
+          const start = first < 0 ? "from before the program" : `from step ${first + 1}, ${scene.steps[first][0]},`;
+          if (last === null) return `${start} and is never read`;
+          return `${start} to ${last >= scene.steps.length ? "the end" : `step ${last + 1}, ${scene.steps[last][0]}`}`;
+        });
+        const more = spans.length > 3 ? `; and ${count(spans.length - 3, "more time", "more times")}` : "";
+        text += ` It is live ${spans.slice(0, 3).join("; ")}${more}.`;
       }
       return text;
     }
@@ -677,7 +678,7 @@
       grid.draw(slice);
       const wrong = new Set(scene.wrong.filter((one) => one.step === this.step).map((one) => one.cell));
       for (const [k, rect] of grid.rects) {
-        const isBorn = scene.first.has(k) && scene.first.get(k) <= this.step;
+        const isBorn = scene.isBorn(k, this.step);
         const classes = ["cell"];
         if (isBorn) rect.setAttribute("fill", colour(scene.places[k]));
         else classes.push("unborn");
