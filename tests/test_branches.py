@@ -81,9 +81,14 @@ def test_branches_that_leave_a_cell_out(name: str, tmp_path: Path) -> None:
 
 def test_the_reason_is_true(tmp_path: Path) -> None:
     maybe = Analysis.of(read_body("if (c[i]) t[i] = x[i]; y[i] = t[i];", tmp_path)).kept()
-    assert maybe["t"] == "may be read before it is written, at n = 1: no write before that is sure"
+    assert maybe["t"] == (
+        "may be read before it is written: at n = 1, S_2[0] (line 6) reads t[0], and S_1[0] (line 6) "
+        "writes that only under a condition on data; write it in every branch, or once before"
+    )
     never = Analysis.of(read_body("y[i] = t[i]; if (c[i]) t[i] = x[i];", tmp_path)).kept()
-    assert never["t"] == "read before it is written, at n = 1"
+    assert never["t"] == (
+        "read before it is written: at n = 1, S_0[0] (line 6) reads t[0], and nothing writes that before"
+    )
 
 
 def test_branches_are_no_second_write(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from test_paper_programs import pairs_at
 # Each row of a picture is computed again for every row that needs it.
 RECOMPUTED = """
 context   = "[N, M] -> { : N >= 3 and M >= 1 }"
-domain = "[N, M] -> { S[y, x, k] : 2 <= y < N and 0 <= x < M and y - 2 <= k <= y; T[y, x] : 2 <= y < N and 0 <= x < M}"
+domain    = '''[N, M] -> { S[y, x, k] : 2 <= y < N and 0 <= x < M and y - 2 <= k <= y;
+                          T[y, x] : 2 <= y < N and 0 <= x < M }'''
 write     = "[N, M] -> { S[y, x, k] -> t[k, x]; T[y, x] -> out[y, x] }"
 read      = "[N, M] -> { T[y, x] -> t[k, x] : y - 2 <= k <= y }"
 schedule  = "[N, M] -> { S[y, x, k] -> [y, x, 0, k]; T[y, x] -> [y, x, 1, 0] }"

@@ -10,11 +10,10 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.choices import Construction
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.conflicts.early_reads import why_read_before_written
 from arrayfold.conflicts.liveness import Liveness, analyse, given_conflicts
 from arrayfold.exact.isl import sets_of
-from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.order.code_order import CodeOrder
-from arrayfold.order.dataflow import undefined_reads
 from arrayfold.order.events import order_of
 from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Parallelism, Problem, Program
@@ -91,13 +90,6 @@ class Analysis:
             return frozenset()
         return frozenset(cells.get_tuple_name() for cells in sets_of(self.liveness.live_in))
 
-    def _first_size(self, name: str) -> str:
-        """The smallest sizes at which an array is live-in, in words."""
-        assert self.liveness is not None
-        where = self.liveness.live_in.extract_set(self.problem.array(name).cells.get_space()).params()
-        values = smallest_parameters(where)
-        return "at " + ", ".join(f"{k} = {v}" for k, v in values.items()) if values else "whatever the sizes"
-
     def kept(self) -> dict[str, str]:
         """The arrays that stay as they are, each with the reason."""
         if self.liveness is None:
@@ -117,32 +109,6 @@ class Analysis:
             otherwise = "never written" if program.source else "not listed as temporary"
             reasons[array.name] = " and ".join(words) or otherwise
             if program.source and words == ["live-in"]:
-                reasons[array.name] = self._read_before(array.name)
+                why = why_read_before_written(program, self.liveness.order, array.name)
+                reasons[array.name] = why or reasons[array.name]
         return reasons
-
-    def _read_before(self, name: str) -> str:
-        """Why an array that the region uses alone is live-in, in words."""
-        assert self.liveness is not None
-        program, size = self.liveness.program, self._first_size(name)
-        writes = program.accesses(writes=True, array=name)
-        if writes.is_subset(program.accesses(writes=True, must_only=True, array=name)):
-            return f"read before it is written, {size}"
-        if undefined_reads(_with_sure_writes(program, name), self.liveness.order).is_empty():
-            return f"may be read before it is written, {size}: no write before that is sure"
-        return f"read before it is written, {size}"
-
-
-def _with_sure_writes(program: Program, array: str) -> Program:
-    """The program, of one array, as if nothing prevented its writes."""
-    statements = tuple(
-        replace(
-            statement,
-            accesses=tuple(
-                replace(access, is_must=access.is_must or access.is_write)
-                for access in statement.accesses
-                if access.array == array
-            ),
-        )
-        for statement in program.statements
-    )
-    return replace(program, statements=statements, arrays=(program.array(array),))
