@@ -64,7 +64,7 @@ class Object:
         self.high = 0
 
     def pointer(self) -> Address:
-        """A pointer to its begin."""
+        """A pointer to its start."""
         if self.is_open:
             return (self, 0, -UNBOUNDED, UNBOUNDED)
         return (self, 0, self.low, self.low + self.size)
