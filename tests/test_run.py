@@ -359,5 +359,5 @@ def test_types_of_a_header_of_the_system_are_not_looked_into() -> None:
 
 def test_a_compiler_that_is_named_and_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(CannotRun, match="CC names 'no-such-compiler', which is no program that can be run"):
+    with pytest.raises(CannotRun, match="CC names 'no-such-compiler', which is not a program"):
         find_compiler()

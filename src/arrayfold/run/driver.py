@@ -212,17 +212,16 @@ class Driver:
                 yield f"{variable.name} = arrayfold_number({self._sizes[variable]});"
                 yield from _check_size(variable.name, self._sizes[variable], variable.name)
             elif not known.has_value:
-                yield from self._filled(variable, known.type)
+                yield from self._filled(variable, known.type, f"the global {variable.name}")
 
-    def _filled(self, variable: Variable, data: DataType) -> Iterator[str]:
+    def _filled(self, variable: Variable, data: DataType, what: str) -> Iterator[str]:
         match data:
             case ScalarData(kind="integer" | "truth"):
                 return
-            case PointerData():
-                if any(variable is other for other in self.source.variables.values()):
-                    yield from self._memory(variable.name, variable, data, 0, f"the global {variable.name}")
+            case PointerData() if variable in self.source.variables.values():
+                yield from self._memory(variable.name, variable, data, 0, what)
             case ArrayData(element=ArrayData() | ScalarData() | RecordData()) | ScalarData() | RecordData():
-                yield from fill(variable.name, data, f"the global {variable.name}")
+                yield from fill(variable.name, data, what)
             case _:
                 return
 
@@ -245,7 +244,7 @@ class Driver:
             yield f'arrayfold_name("{name}");'
             if not isinstance(known.type, PointerData):
                 yield from put(name, known.type)
-            elif any(variable is one for one in self.source.variables.values()):
+            elif variable in self.source.variables.values():
                 yield f"if ({name}) {{"
                 yield from self._array_put_out(name, variable, known.type)
                 yield "}"
