@@ -15,8 +15,7 @@ from arrayfold.bounds.minimal import Gap, gap_of, is_above_somewhere, not_above
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.codegen import FoldedRegion, StorageFold, write_c
 from arrayfold.codegen.alternative import can_stand_twice
-from arrayfold.codegen.groups import find_groups, is_in_group
-from arrayfold.codegen.growth import growth_words
+from arrayfold.codegen.groups import find_groups, growth_words, is_in_group
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
 from arrayfold.codegen.sizes import has_unknown_extents, is_never_larger
 from arrayfold.conflicts.conflicts import Conflicts
