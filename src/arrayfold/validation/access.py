@@ -114,11 +114,9 @@ class Accesses(Addresses):
         m = self.m
         return (lambda f: m.sized(name, run(f))) if name in self.scope.sized else run
 
-    def updated(
-        self, node: Node, target: Node, kind: CType, change: Callable[[Value], Value], is_after: bool
-    ) -> Value:
+    def updated(self, node: Node, target: Node, change: Callable[[Value], Value], is_after: bool) -> Value:
         """`target op= x`, and steps; is_after gives back what was there before."""
-        variable = self._target(target)
+        kind, variable = self.type_of(target), self._target(target)
         old_slot, at_slot = self.scope.slot(), self.scope.slot()
         new = change(Value(lambda f: f[old_slot], kind))
         run = operators.convert(self.m, new.run, new.type, kind, node.spot)

@@ -195,18 +195,14 @@ class Expressions(Accesses):
         return Value(operators.unary(self.m, operator, kind, run, node.spot), kind)
 
     def _step(self, node: Node, operand: Node, operator: str) -> Value:
-        kind = self.type_of(operand)
         one: Value = Value(lambda _: 1, INT)
-        is_after = operator.startswith("x")
-        sign = operator[-1]
-        return self.updated(node, operand, kind, lambda old: self.applied(node, sign, old, one), is_after)
+        is_after, sign = operator.startswith("x"), operator[-1]
+        return self.updated(node, operand, lambda old: self.applied(node, sign, old, one), is_after)
 
     def _update(self, node: Node) -> Value:
         target, amount = node.expressions
-        kind = self.type_of(target)
-        value = self.value(amount)
-        sign = node.operator[:-1]
-        return self.updated(node, target, kind, lambda old: self.applied(node, sign, old, value), False)
+        value, sign = self.value(amount), node.operator[:-1]
+        return self.updated(node, target, lambda old: self.applied(node, sign, old, value), False)
 
     def _binary(self, node: Node) -> Value:
         operator, (left, right) = node.operator, node.expressions
