@@ -75,7 +75,7 @@ class Addresses:
             case "UNARY_OPERATOR" if node.operator == "*":
                 value = self.value(node.expressions[0])
                 if not isinstance(value.type, Pointer):
-                    raise Unsupported("what is followed is not a pointer", node.spot)
+                    raise Unsupported("what is dereferenced is not a pointer", node.spot)
                 return value.run, value.type.target
             case _:
                 raise Unsupported("the address of this expression", node.spot)
@@ -207,7 +207,7 @@ def _followed(value: Any, spot: Spot) -> Any:
 
 
 def refuse(value: Any, spot: Spot) -> NoReturn:
-    """Raise for what is followed and is not an address."""
+    """Raise for what is dereferenced and is not an address."""
     if hasattr(value, "reason"):
-        raise Fault(f"a pointer is followed that is not there: {value.reason}", spot)
+        raise Fault(f"a pointer without a value is dereferenced: {value.reason}", spot)
     raise Unsupported("a pointer that comes out of data", spot)

@@ -131,7 +131,7 @@ def validate(
 
 
 class _Excluded(Exception):
-    """The sizes are none of the context."""
+    """The sizes are not in the context."""
 
 
 class _Comparison:

@@ -57,7 +57,7 @@ def _calloc(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
 def _posix_memalign(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
     obj, offset, *_rest = arguments[0]
     if obj is None:
-        raise Fault("a null pointer is followed", spot)
+        raise Fault("a null pointer is dereferenced", spot)
     obj.cells[offset] = _aligned(m, arguments[1:], _, spot)
     return 0
 
@@ -152,7 +152,7 @@ def _block(pointer: Any, size: int, m: Machine, spot: Spot) -> Any:
         raise Unsupported("a pointer that comes out of data", spot)
     if pointer[0] is None:
         if size:
-            raise Fault("a null pointer is followed", spot)
+            raise Fault("a null pointer is dereferenced", spot)
         return NULL
     _, offset, low, high = pointer
     if offset < low or offset + size > high:

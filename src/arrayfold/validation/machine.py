@@ -13,7 +13,7 @@ from arrayfold.validation.types import CType, Floating, Integer, Pointer
 
 
 class Machine:
-    """One execution. The closures of a program hold on to it, so that it is set back, not replaced.
+    """One execution. The closures of a program refer to it, so it is reset and not replaced.
 
     sizes        names of variables -> the whole numbers that they have where their value is unknown
     bounds       the environment's objects of unknown size -> which bytes of them may be touched
@@ -183,7 +183,7 @@ class Machine:
         """The fault of an access that leaves its array."""
         obj, offset, low, high = address
         if obj is None:
-            raise Fault("a null pointer is followed", spot)
+            raise Fault("a null pointer is dereferenced", spot)
         unit = width or 1
         count, at = int(high - low), offset - int(low)
         if count % unit == 0 and at % unit == 0:

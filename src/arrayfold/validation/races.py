@@ -2,7 +2,7 @@
 
 Parallel code is executed in one order. Every piece of it that runs without waiting, such as an iteration of
 a parallel loop or a task, is a segment; a set of bits says which segments surely ran before it. A program
-without races does the same in every order, so that one order is enough.
+without races does the same in every order, so one order is enough.
 
 The iterations of loops under `#pragma GCC ivdep` and `#pragma omp simd` are said to be independent: a
 compiler may run them in lanes, statement by statement. That changes nothing as long as every dependence

@@ -82,7 +82,7 @@ class Text:
         raise Unsupported(f"there is no function {name}")
 
     def run(self, name: str) -> Any:
-        """Call a function with arguments that nothing is known of but the sizes; what it returns."""
+        """Call a function with arguments of which only the sizes are known: what it returns."""
         node = self.function(name)
         return self._compiled(node)([_GIVEN] * len(list(node.cursor.get_arguments())))
 
