@@ -77,8 +77,21 @@ def table_cells(table: ReproducedTable) -> list[tuple[str, ...]]:
             )
         )
         if printed.corrected and row.corrected:
-            mapping = printed.corrected, printed.corrected_size or ""
-            shown.append(("", "", "corrected", *mapping, "", _word(row.corrected), "", "", "", ""))
+            shown.append(
+                (
+                    "",
+                    "",
+                    "corrected",
+                    printed.corrected,
+                    printed.size,
+                    "",
+                    _word(row.corrected),
+                    "",
+                    "",
+                    "",
+                    "",
+                )
+            )
         above = printed
     return shown
 
@@ -156,7 +169,7 @@ def _row_data(row: ReproducedRow) -> dict[str, Any]:
         },
         "corrected": {
             "mapping": corrected,
-            "size": printed.corrected_size,
+            "size": printed.size,
             **_verdict_data(row.corrected, row.reason),
         }
         if corrected
