@@ -16,7 +16,8 @@ from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.passes.bands import with_bands
+from arrayfold.passes.bands import plan_bands, with_bands
+from arrayfold.passes.partition import taken_names
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
 from inner_loops import dividing_loops
@@ -66,7 +67,7 @@ def test_a_band_folds_like_a_sequential_program() -> None:
 @pytest.mark.parametrize("size", [3, 4, 9, 10])
 def test_outputs_have_the_same_history_by_enumeration(size: int) -> None:
     before = program(LINE)
-    after = with_bands(before, "b", ["A"])
+    after = with_bands(before, [plan_bands(before, "b", "A", taken_names(before))])
     histories = [outputs(trace_of(each, {"N": size, "T": 3})) for each in (before, after)]
     assert len(histories[0]) == size
     assert histories[0] == histories[1]

@@ -19,7 +19,7 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
-from arrayfold.exact.isl import fix_parameters, image, linear_form
+from arrayfold.exact.isl import at_sizes, fix_parameters, image, linear_form
 from arrayfold.exact.parameter_values import large_parameters, parameter_minima, smallest_parameters
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
@@ -92,8 +92,7 @@ class _Reach:
         """One more than the largest address difference at these parameter values."""
         key = tuple(params.items())
         if key not in self.at_size:
-            here = self.differences.intersect_params(fix_parameters(params))
-            self.at_size[key] = Widths(here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param)))
+            self.at_size[key] = Widths(at_sizes(self.differences, params))
         here = self.at_size[key]
         return 1 if here.is_empty else 1 + here.along([entry.at(params) for entry in strides])
 

@@ -179,7 +179,8 @@ def _mapping(mapping: EmittableMapping) -> dict[str, Any]:
     }
 
 
-def _formula(formula: Formula | None) -> str | None:
+def formula_text(formula: Formula | None) -> str | None:
+    """A formula as text, if there is one."""
     return None if formula is None else str(formula)
 
 
@@ -187,7 +188,7 @@ def _bound(bound: LowerBound | None) -> dict[str, Any]:
     """The formula of a bound, and the sizes for which it was shown if these are not all of the context."""
     formula = None if bound is None else bound.formula
     when = None if bound is None or formula is None else bound.when
-    data: dict[str, Any] = {"lower_bound": _formula(formula)}
+    data: dict[str, Any] = {"lower_bound": formula_text(formula)}
     return data if when is None else {**data, "lower_bound_when": str(when)}
 
 
@@ -232,7 +233,7 @@ def _checked(item: Checked) -> dict[str, Any]:
         "mapping": str(item.mapping),
         "valid": item.is_valid if item.summary != "undecided" else None,
         "verdict": item.summary,
-        "size": _formula(item.size),
+        "size": formula_text(item.size),
         **_bound(item.lower_bound),
     }
     if isinstance(item.mapping, TableMapping):

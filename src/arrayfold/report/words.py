@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from arrayfold.bounds.minimal import Gap
 from arrayfold.fold.check import Checked
 from arrayfold.judge.verify import Counterexample, Proof, ProofKind
-from arrayfold.mapping.modular import AddressMapping, ModularMapping
+from arrayfold.mapping.modular import AddressMapping, EmittableMapping, ModularMapping
 
 _FOUNDATIONS: Mapping[ProofKind, str] = {
     "rows": """\
@@ -56,6 +56,11 @@ def what_is_shown(mapping: AddressMapping) -> str:
 def foundation(proof: Proof) -> str:
     """What a proof rests on: a theorem, or checks by isl."""
     return _FOUNDATIONS[proof.kind]
+
+
+def proved_words(gap: Gap, mapping: EmittableMapping) -> str:
+    """What is known of a mapping that was proved, in a few words."""
+    return ", ".join(filter(None, ("proved", gap.words, mapping.where)))
 
 
 def bound_notes(gap: Gap) -> list[str]:

@@ -8,13 +8,13 @@ with that of all tilings quasi-universal (QUOV): see `any_order.py`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import islpy as isl
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.isl import coalesced
-from arrayfold.exact.lattice import Vector
+from arrayfold.exact.isl import coalesced, without_parameters
+from arrayfold.exact.lattice import Vector, first_positive
 
 _LONGEST = {1: 1000, 2: 24, 3: 10}
 _LONGEST_OTHERWISE = 4
@@ -26,22 +26,23 @@ def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
     Shortest in Manhattan length, ties to the most even one, then to the lexicographically largest. Of two
     opposite ones, that whose first entry is positive.
     """
-    differences = coalesced(_of_all_sizes(conflicts))
-    for length in range(1, _LONGEST.get(conflicts.array.rank, _LONGEST_OTHERWISE) + 1):
-        found = [
-            vector
-            for vector in vectors_of_length(conflicts.array.rank, length)
-            if _first(vector) > 0 and is_free(differences, vector)
-        ]
+    rank = conflicts.array.rank
+    of_some_size = without_parameters(conflicts.differences.intersect_params(conflicts.context))
+    differences = coalesced(of_some_size)
+    return shortest_vector(
+        rank,
+        _LONGEST.get(rank, _LONGEST_OTHERWISE),
+        lambda vector: first_positive(vector) == vector and is_free(differences, vector),
+    )
+
+
+def shortest_vector(rank: int, longest: int, is_valid: Callable[[Vector], bool]) -> Vector | None:
+    """The valid vector of least Manhattan length, then the most even, then the lexicographically largest."""
+    for length in range(1, longest + 1):
+        found = [vector for vector in vectors_of_length(rank, length) if is_valid(vector)]
         if found:
             return min(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
     return None
-
-
-def _of_all_sizes(conflicts: Conflicts) -> isl.Set:
-    """{ A[d] }: vectors that are a difference of conflicting cells at some size."""
-    somewhere = conflicts.differences.intersect_params(conflicts.context)
-    return somewhere.project_out(isl.dim_type.param, 0, somewhere.dim(isl.dim_type.param))
 
 
 def is_free(differences: isl.Set, vector: Vector) -> bool:
@@ -51,10 +52,6 @@ def is_free(differences: isl.Set, vector: Vector) -> bool:
     tuple_name = differences.get_tuple_name() or ""
     line = f"{{ {tuple_name}[{', '.join(names)}] : exists k : k >= 1 and {along} }}"
     return bool(differences.is_disjoint(isl.Set(line)))
-
-
-def _first(vector: Vector) -> int:
-    return next(filter(None, vector))
 
 
 def vectors_of_length(rank: int, length: int) -> Iterator[Vector]:
