@@ -13,7 +13,6 @@ from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import maps_of, points
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.bands import plan_bands, with_bands
@@ -23,6 +22,7 @@ from arrayfold.run.compiler import find_compiler
 from inner_loops import dividing_loops
 from support.interleavings import loops
 from support.reference import Access, Cell, Trace, is_valid, modular_address, partial_conflicts
+from support.runs import run_both
 from support.traces import trace_of
 
 ROOT = Path(__file__).parent.parent

@@ -13,13 +13,13 @@ from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import maps_of, points
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.partition import taken_names, with_parts
 from arrayfold.passes.reorder import reorder
 from arrayfold.passes.tile_buffers import plan_buffer
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
+from support.runs import run_both
 
 Cell = tuple[str, tuple[int, ...]]
 

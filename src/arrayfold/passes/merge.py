@@ -54,15 +54,13 @@ class Embedding:
         )
 
 
-def merge(
-    program: Program, arrays: Sequence[str], name: str = "memory", *, one_number: bool = True
-) -> tuple[Program, Embedding]:
+def merge(program: Program, arrays: Sequence[str], *, one_number: bool = True) -> tuple[Program, Embedding]:
     """The program in which these arrays are parts of one.
 
     one_number  arrays with cells at the same coordinates are told apart by one more coordinate, a number;
                 otherwise by several of 0 and 1, so that the rows of a mapping have any offset for each
     """
-    name = fresh_name(name, [array.name for array in program.arrays])
+    name = fresh_name("memory", [array.name for array in program.arrays])
     coordinates = _padded(program, {one: _coordinates(program, one) for one in arrays})
     numbers = _numbers(program, arrays, coordinates)
     subscripts = max(_subscripts(program, one) for one in arrays)

@@ -17,7 +17,7 @@ from arrayfold.methods import METHODS
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Program
-from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.report.words import readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import Case
 from arrayfold.select.choose import Candidate
@@ -118,14 +118,7 @@ def _footprint(footprint: Footprint) -> dict[str, Any]:
 
 def _folded(array: FoldedArray) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "name": array.name,
-        "method": array.method,
-        **_mapping(array.mapping),
-        "size": str(array.size),
-        "original_size": str(array.original_size),
-        **_bound(array.lower_bound),
-        "proved": True,
-        "optimal": array.is_optimal,
+        **_proved(array, array.method, array.mapping, array.size, array.is_optimal),
         "seconds": round(array.seconds, 6),
         "cases": [_case(case, array) for case in array.cases],
     }
@@ -150,16 +143,22 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
 
 
 def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
+    is_least = array.is_least_case(case)
+    return {"when": str(case.when), **_proved(array, "auto", case.mapping, case.size, is_least)}
+
+
+def _proved(
+    array: FoldedArray, method: str, mapping: EmittableMapping, size: Formula, is_optimal: bool
+) -> dict[str, Any]:
     return {
-        "when": str(case.when),
         "name": array.name,
-        "method": "auto",
-        **_mapping(case.mapping),
-        "size": str(case.size),
+        "method": method,
+        **_mapping(mapping),
+        "size": str(size),
         "original_size": str(array.original_size),
         **_bound(array.lower_bound),
         "proved": True,
-        "optimal": array.is_least_case(case),
+        "optimal": is_optimal,
     }
 
 

@@ -19,8 +19,15 @@ from arrayfold.judge.verify import Counterexample, Proof
 from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.report.code_view import changed_part, marked_code
-from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.report.words import bound_sentence, foundation, narrative, proved_words, what_is_shown
+from arrayfold.report.words import (
+    bound_sentence,
+    foundation,
+    narrative,
+    proved_words,
+    readable_pairs,
+    readable_set,
+    what_is_shown,
+)
 
 _EXAMPLE_SIZE = 1024
 _BADGES = {"invalid": "bad", "undecided": "warn", "loose": "warn", "valid": "good", "minimal": "good"}

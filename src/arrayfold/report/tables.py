@@ -16,8 +16,7 @@ from arrayfold.fold.check import Checked
 from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
-from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.report.words import bound_notes, proved_words
+from arrayfold.report.words import bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
