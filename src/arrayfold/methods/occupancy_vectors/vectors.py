@@ -1,4 +1,4 @@
-"""Occupancy vectors: cells so far apart may share an address, wherever they are (DIY16 §4).
+"""Occupancy vectors: cells so far apart may share an address, wherever they are (DIY16 §4); their stores.
 
 A vector is one iff neither it nor a multiple of it is a difference of conflicting cells, for any size. With
 the order of a schedule it belongs to that schedule, with that of all legal schedules it is universal (UOV),
@@ -8,13 +8,18 @@ with that of all tilings quasi-universal (QUOV): see `any_order.py`.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 
 import islpy as isl
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.isl import coalesced, without_parameters
-from arrayfold.exact.lattice import Vector, first_positive
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import extents
+from arrayfold.exact.isl import coalesced, image, linear_form, without_parameters
+from arrayfold.exact.lattice import Vector, first_positive, kernel_frame, multiplier_row
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.program.model import Program
 
 _LONGEST = {1: 1000, 2: 24, 3: 10}
 _LONGEST_OTHERWISE = 4
@@ -66,3 +71,30 @@ def vectors_of_length(rank: int, length: int) -> Iterator[Vector]:
         signs = [(1, -1) if size else (1,) for size in sizes]
         for chosen in itertools.product(*signs):
             yield tuple(sign * size for sign, size in zip(chosen, sizes, strict=True))
+
+
+def mapping_along(program: Program, name: str, vector: Vector) -> ModularMapping:
+    """The mapping that gives cells one address iff they are a multiple of the vector apart (TVA07 §3.3.2).
+
+    Rows of a unimodular matrix vanish on the primitive part of the vector; their moduli are the lengths of
+    what the cells span, so that nothing else is wrapped. If the vector is g times its primitive part, one
+    more row counts the steps along it modulo g.
+    """
+    array = program.array(name)
+    cells = array.cells.intersect_params(program.context)
+    divisor = math.gcd(*vector)
+    primitive = tuple(entry // divisor for entry in vector)
+    rows: list[Vector] = []
+    moduli: list[Formula] = []
+    offset: list[Formula] = []
+    basis, _ = kernel_frame(primitive)
+    for row in basis:
+        ((low, length),) = extents(image(cells, linear_form(cells.get_space(), row)), program.context)
+        rows.append(row)
+        moduli.append(length)
+        offset.append(-low)
+    if divisor > 1:
+        rows.append(multiplier_row(primitive))
+        moduli.append(Formula.constant(divisor))
+        offset.append(Formula.constant(0))
+    return ModularMapping.of(name, array.dimensions, rows, moduli, offset)
