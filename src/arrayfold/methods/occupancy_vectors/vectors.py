@@ -2,7 +2,7 @@
 
 A vector is one iff neither it nor a multiple of it is a difference of conflicting cells, for any size. With
 the order of a schedule it belongs to that schedule, with that of all legal schedules it is universal (UOV),
-with that of all tilings quasi-universal (QUOV): see `any_order.py`.
+with that of all tilings quasi-universal (QUOV): see `passes/all_orders.py`.
 """
 
 from __future__ import annotations
