@@ -17,18 +17,11 @@ from arrayfold.frontends.pet.schedule import read_schedule_tree
 from arrayfold.frontends.pet.yaml import read_yaml
 from arrayfold.frontends.smo import read_smo
 from arrayfold.frontends.toml.problem import read_problem
-from arrayfold.program.model import ConflictProblem, Problem, Program
+from arrayfold.program.model import ConflictProblem, Program
 from support.command import run
+from support.equal import are_equal
 
 Capture = pytest.CaptureFixture[str]
-
-
-def are_equal(left: Problem, right: Problem) -> bool:
-    if isinstance(left, Program) and isinstance(right, Program):
-        return left.is_equal(right)
-    assert isinstance(left, ConflictProblem)
-    assert isinstance(right, ConflictProblem)
-    return left.is_equal(right)
 
 
 # ---------------------------------------------------------------- round trips

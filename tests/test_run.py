@@ -12,7 +12,7 @@ from arrayfold.base.errors import InputError
 from arrayfold.c.data import ArrayData, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.source import CText
 from arrayfold.fold.arrays import fold
-from arrayfold.fold.run import run_at_several_sizes, run_both
+from arrayfold.fold.run import run_at_several_sizes
 from arrayfold.frontends import read
 from arrayfold.frontends.c.data import function_data
 from arrayfold.passes.reorder import reorder
@@ -22,6 +22,7 @@ from arrayfold.run.driver_values import fill, put
 from arrayfold.run.outcome import Comparison, Outcome, RunReport, first_difference
 from arrayfold.run.process import TookTooLong, start
 from support.command import run
+from support.runs import run_both
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 Capture = pytest.CaptureFixture[str]

@@ -31,6 +31,8 @@ from arrayfold.run.callable import CompiledKernel
 from arrayfold.select.cases import Case
 from arrayfold.sharing.footprint import Block, Footprint
 
+NO_TEMPORARY = "There is no temporary array to fold; name one with --temporary."
+
 
 @dataclass(frozen=True, eq=False)
 class FoldedArray:
@@ -110,7 +112,7 @@ class FoldedArray:
     @property
     def limits(self) -> str:
         """The only sizes at which the mapping holds, in words; nothing if it holds for all of the context."""
-        return self.mapping.where if isinstance(self.mapping, TableMapping) else ""
+        return self.mapping.where
 
     @property
     def shrinks(self) -> bool:
@@ -352,7 +354,7 @@ class FoldResult:
         """Why it has no array, as a sentence."""
         if self.cut_short:
             return "No array could be folded; the reasons are below."
-        return "There is no temporary array to fold; name one with --temporary."
+        return NO_TEMPORARY
 
     def _repr_html_(self) -> str:
         kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
-from arrayfold.base.input_file import read_input, text_of, whole_text
+from arrayfold.base.input_file import read_input, text_of
 from arrayfold.base.nesting import LanguageName, check_nesting, too_deep
+from arrayfold.base.source_text import SourceText
 from arrayfold.base.watchdog import reading
 from arrayfold.frontends.toml.problem import read_json_problem, read_problem
 from arrayfold.program.model import Problem
@@ -57,12 +58,12 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | 
         try:
             return _read(path, data, text, arguments, context)
         except (RecursionError, MemoryError):
-            raise too_deep(whole_text(path, text), language) from None
+            raise too_deep(SourceText.of(text, str(path)), language) from None
 
 
 def _check_text(path: Path, text: str, language: LanguageName) -> None:
     """Raise for a program that its parser would not survive."""
-    whole = whole_text(path, text)
+    whole = SourceText.of(text, str(path))
     if "\0" in text:
         raise whole.error("this is not a text file: there is a NUL byte", text.index("\0"))
     check_nesting(whole, language)
