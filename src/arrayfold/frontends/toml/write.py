@@ -8,7 +8,7 @@ from typing import TypeVar
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced, parameter_names
-from arrayfold.program.model import Access, ConflictProblem, Problem, Program
+from arrayfold.program.model import ConflictProblem, Problem, Program
 
 
 def write_problem(problem: Problem) -> str:
@@ -28,7 +28,7 @@ def _program_lines(program: Program) -> list[tuple[str, str]]:
                 access.relation.gist_domain(statement.domain)
                 for statement in program.statements
                 for access in statement.accesses
-                if (access.is_write, access.is_must) == (writes, must) and not _is_empty(access)
+                if (access.is_write, access.is_must) == (writes, must) and not access.relation.is_empty()
             ]
             if relations:
                 lines.append((prefix + key, _quote(known, relations)))
@@ -55,10 +55,6 @@ def _program_lines(program: Program) -> list[tuple[str, str]]:
         if not cells.is_empty():
             lines.append((key, f'"{cells.gist_params(known)}"'))
     return lines
-
-
-def _is_empty(access: Access) -> bool:
-    return access.relation.is_empty()
 
 
 def _conflict_lines(problem: ConflictProblem) -> list[tuple[str, str]]:
