@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from arrayfold.c.calls import facts_of
 from arrayfold.c.tree import (
     Assign,
     Binary,
@@ -37,30 +38,20 @@ from arrayfold.c.tree import (
     Unary,
     Variable,
 )
-from arrayfold.frontends.c.declarations import (
+from arrayfold.frontends.c.libclang import (
     c_type,
+    cindex,
     declared_names,
     declared_purity,
-    storage,
-    written_type,
-)
-from arrayfold.frontends.c.inline import (
-    calls_in,
-    changed_in,
-    globals_in,
-    has_hidden_code,
-    simple_body,
-    stored_in,
-)
-from arrayfold.frontends.c.libclang import (
-    cindex,
     evaluate,
     file_location,
     identifiers_in_header,
     library,
     raise_errors,
     skipped_parts,
+    storage,
     translation_unit,
+    written_type,
 )
 
 _BINARY = (
@@ -270,20 +261,7 @@ class _Converter:
         bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
         body = self._statement(bodies[0]) if bodies else None
         parameters = self._parameters(definition)
-        if not isinstance(body, Block):
-            return {"parameters": parameters}
-        locals_, returned = simple_body(body.statements) or ((), None)
-        return {
-            "parameters": parameters,
-            "locals": locals_,
-            "returned": returned,
-            "globals": globals_in(body),
-            "changed": changed_in(body),
-            "stored": stored_in(body),
-            "calls": calls_in(body),
-            "has_body": True,
-            "has_assembly": has_hidden_code(body),
-        }
+        return {"parameters": parameters, **(facts_of(body) if isinstance(body, Block) else {})}
 
     # ------------------------------------------------ statements
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from arrayfold.c.data import (
@@ -107,17 +107,9 @@ def _array(kind: Any, around: tuple[str, ...]) -> DataType:
 
 
 def _constant(data: DataType) -> DataType:
-    match data:
-        case ArrayData(element, count):
-            return ArrayData(_constant(element), count)
-        case ScalarData(name, kind):
-            return ScalarData(name, kind, is_const=True)
-        case PointerData(target):
-            return PointerData(target, is_const=True)
-        case RecordData(name, fields, is_union):
-            return RecordData(name, fields, is_union, is_const=True)
-        case OtherData():
-            return data
+    if isinstance(data, ArrayData):
+        return replace(data, element=_constant(data.element))
+    return data if isinstance(data, OtherData) else replace(data, is_const=True)
 
 
 def _record(canonical: Any, spelling: str, is_const: bool, around: tuple[str, ...]) -> DataType:
