@@ -26,6 +26,7 @@ from arrayfold.c.tree import (
     Unary,
     Variable,
     bare,
+    named_in,
     walk,
 )
 
@@ -74,7 +75,7 @@ _TWICE = frozenset(["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "savectx", 
 def facts_of(body: Block) -> dict[str, Any]:
     """What a body shows, by the names of the fields of a `Function`."""
     nodes = list(walk(body))
-    named = dict.fromkeys(node.variable for node in nodes if isinstance(node, Reference))
+    named = dict.fromkeys(named_in(nodes))
     outside = [one for one in named if one.storage in ("global", "static") and not _is_constant(one)]
     assigned = {assigned_variable(node) for node in nodes}
     operands = (changed_operand(node) for node in nodes)

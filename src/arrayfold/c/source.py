@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,11 +18,13 @@ from arrayfold.c.tree import (
     Expression,
     For,
     FunctionTree,
+    Node,
     Reference,
     Span,
     Unary,
     Variable,
     bare,
+    named_in,
     walk,
 )
 
@@ -209,12 +211,8 @@ class CSource:
     def own_variables(self) -> set[Variable]:
         """The variables that only the region uses, and that nothing points at."""
         function = self.region.function
-        outside = {
-            node.variable
-            for node in walk(function.body)
-            if isinstance(node, Reference) and not self.region.holds(node.span.start)
-        }
-        seen = outside | variables_with_address(function)
+        outside = named_in(node for node in walk(function.body) if not self.region.holds(node.span.start))
+        seen = {*outside, *variables_with_address(function)}
         return {one for one in self.variables.values() if one.storage == "local" and one not in seen}
 
     def with_arrays(self, origins: Mapping[str, str], gone: Collection[str]) -> CSource:
@@ -234,6 +232,11 @@ def assigned_variable(node: Expression | CStatement) -> Variable | None:
     return inner.variable if isinstance(inner, Reference) else None
 
 
+def assigned_in(nodes: Iterable[Node]) -> Iterator[Variable]:
+    """The variables that nodes assign to or increment themselves."""
+    return (variable for node in nodes if (variable := assigned_variable(node)) is not None)
+
+
 def changed_operand(node: Expression | CStatement) -> Expression | None:
     """What a node assigns to, increments, or takes the address of."""
     match node:
@@ -251,11 +254,10 @@ def updated_inside(statement: StatementSource) -> set[Variable]:
         return set()
     outermost = bare(statement.node.expression)
     return {
-        inner.variable
+        variable
         for node in walk(statement.node.expression)
         if node is not outermost and _is_update(node)
-        for inner in walk(node.target if isinstance(node, Assign) else node)
-        if isinstance(inner, Reference)
+        for variable in named_in(walk(node.target if isinstance(node, Assign) else node))
     }
 
 
@@ -266,13 +268,8 @@ def _is_update(node: Expression | CStatement) -> bool:
 
 def variables_with_address(function: FunctionTree) -> set[Variable]:
     """The variables of which a function takes the address."""
-    found: set[Variable] = set()
-    for node in walk(function.body):
-        if isinstance(node, Unary) and node.operator == "&":
-            inner = bare(node.operand)
-            if isinstance(inner, Reference):
-                found.add(inner.variable)
-    return found
+    nodes = walk(function.body)
+    return {*named_in(bare(one.operand) for one in nodes if isinstance(one, Unary) and one.operator == "&")}
 
 
 def loop_variable(loop: For) -> Variable | None:

@@ -337,6 +337,16 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(child)
 
 
+def named_in(nodes: Iterable[Node]) -> Iterator[Variable]:
+    """The variables that nodes name themselves, as often as they do."""
+    return (node.variable for node in nodes if isinstance(node, Reference))
+
+
+def declared_in(nodes: Iterable[Node]) -> Iterator[Variable]:
+    """The variables that nodes declare themselves."""
+    return (variable for node in nodes if isinstance(node, Declare) for variable in node.variables)
+
+
 def bare(expression: Expression) -> Expression:
     """The expression without parentheses and implied conversions around it."""
     while True:

@@ -26,6 +26,7 @@ from arrayfold.c.tree import (
     Unary,
     Variable,
     bare,
+    named_in,
     walk,
 )
 from arrayfold.exact.isl import coalesced, fresh_names
@@ -59,6 +60,17 @@ class Scope:
     may: isl.Set
     must: isl.Set
     values: Mapping[Variable, isl.PwAff] = field(default_factory=dict[Variable, isl.PwAff])
+
+    @classmethod
+    def outside(cls) -> Scope:
+        """A place that no loop is around, and that is always reached."""
+        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        return cls((), always, always)
+
+    def inside(self, variable: Variable) -> Scope:
+        """A place in a loop, before anything is known of its iterations."""
+        may, must = (one.add_dims(isl.dim_type.set, 1) for one in (self.may, self.must))
+        return replace(self, iterators=(*self.iterators, variable), may=may, must=must)
 
     def narrowed(self, may: isl.Set, must: isl.Set) -> Scope:
         """The same place, reached less often."""
@@ -212,11 +224,9 @@ class AffineReader:
 
     def constant(self, expression: Expression) -> int | None:
         """The value of an expression without variables; None if it has some."""
-        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-        if any(isinstance(node, Reference) for node in walk(expression)):
+        if any(named_in(walk(expression))):
             return None
-        value = self.value(expression, Scope((), always, always))
-        return int(str(value.max_val()))
+        return int(str(self.value(expression, Scope.outside()).max_val()))
 
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
         match expression:

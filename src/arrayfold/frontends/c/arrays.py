@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
@@ -12,19 +13,22 @@ from arrayfold.base.errors import NotAffine
 from arrayfold.c.source import CText, Region, assigned_variable
 from arrayfold.c.tree import (
     Call,
+    Cast,
     CStatement,
     CType,
     Declare,
     Expression,
     FunctionTree,
     Opaque,
+    Parentheses,
     Reference,
     Subscript,
     Unary,
     Variable,
     array_access,
-    bare,
     children,
+    declared_in,
+    named_in,
     walk,
 )
 from arrayfold.frontends.c.affine import AffineReader, Scope
@@ -65,21 +69,19 @@ def model_names(variables: Iterable[Variable]) -> dict[Variable, str]:
 
 def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
     """The variables that the region names, those of its function's parameters first."""
-    used = [node.variable for node in region.nodes() if isinstance(node, Reference)]
-    declared = [variable for node in region.nodes() for variable in getattr(node, "variables", ())]
-    sizes = [
-        node.variable for variable in used for node in extent_nodes(variable) if isinstance(node, Reference)
-    ]
+    nodes = list(region.nodes())
+    used = list(named_in(nodes))
+    sizes = [size for variable in used for size in named_in(extent_nodes(variable))]
     inlined = [
-        node.variable
-        for call in region.nodes()
+        variable
+        for call in nodes
         if isinstance(call, Call) and call.function.returned is not None
         for part in (call.function.returned, *(local.initial for local in call.function.locals))
         if part is not None
-        for node in walk(part)
-        if isinstance(node, Reference) and node.variable.storage == "global"
+        for variable in named_in(walk(part))
+        if variable.storage == "global"
     ]
-    mentioned = dict.fromkeys([*used, *declared, *sizes, *inlined])
+    mentioned = dict.fromkeys([*used, *declared_in(nodes), *sizes, *inlined])
     first = [variable for variable in function.parameters if variable in mentioned]
     return list(dict.fromkeys([*first, *mentioned]))
 
@@ -120,17 +122,12 @@ def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, U
         inner_how = "address taken"
     elif isinstance(node, Opaque) and node.what == "sizeof":
         inner_how = "measured by sizeof"
-    elif bare_or_cast(node):
+    elif isinstance(node, Parentheses | Cast):
         inner_how = how
     else:
         inner_how = "used as a pointer"
     for child in children(node):
         yield from _uses(child, inner_how)
-
-
-def bare_or_cast(node: Expression | CStatement) -> bool:
-    """Whether a node only passes on the value inside it."""
-    return type(node).__name__ in ("Parentheses", "Cast")
 
 
 # ---------------------------------------------------------------- who may move
@@ -210,25 +207,18 @@ def _reason(
 def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variable]) -> None:
     """Local pointers must come from an allocation: otherwise two names may mean the same memory."""
     for array in arrays:
-        if not array.is_pointer or array.storage == "parameter" or array.is_restrict:
+        if not array.is_pointer or array.is_restrict or array.type.kind == "array":
             continue
-        if array.storage == "global" or array.type.kind == "array":
+        if array.storage in ("parameter", "global"):
             continue
-        initial = bare(array.initial) if array.initial is not None else None
-        while initial is not None and type(initial).__name__ == "Cast":
-            initial = bare(initial.operand)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+        initial = array.initial
+        while isinstance(initial, Parentheses | Cast):
+            initial = initial.inner if isinstance(initial, Parentheses) else initial.operand
         is_fresh = isinstance(initial, Call) and initial.function.name in _ALLOCATORS
-        changed = [
-            node
-            for node in walk(region.function.body)
-            if assigned_variable(node) is array and not _is_allocation(node)
-        ]
-        if (not is_fresh and array.initial is not None) or changed:
-            offset = next(
-                node.span.start
-                for node in region.nodes()
-                if isinstance(node, Reference) and node.variable is array
-            )
+        changes = (node for node in walk(region.function.body) if assigned_variable(node) is array)
+        if (not is_fresh and initial is not None) or not all(map(_is_allocation, changes)):
+            mentions = (node for node in region.nodes() if isinstance(node, Reference))
+            offset = next(node.span.start for node in mentions if node.variable is array)
             raise text.error(
                 f"pointer {array.name} may point into another array, so aliasing cannot be excluded",
                 offset,
@@ -271,11 +261,8 @@ def _may_be_one(element: CType, other: CType) -> bool:
 
 def hidden_variables(function: FunctionTree, arrays: Iterable[Variable]) -> frozenset[Variable]:
     """Variables in extents of arrays that others of the same name may hide where the region stands."""
-    declared = {
-        *function.parameters,
-        *(one for node in walk(function.body) for one in getattr(node, "variables", ())),
-    }
-    used = {node.variable for array in arrays for node in extent_nodes(array) if isinstance(node, Reference)}
+    declared = {*function.parameters, *declared_in(walk(function.body))}
+    used = {variable for array in arrays for variable in named_in(extent_nodes(array))}
     return frozenset(one for one in used if any(other.name == one.name for other in declared - {one}))
 
 
@@ -290,21 +277,15 @@ def read_extents(
     array: Variable, affine: AffineReader, changed: frozenset[Variable]
 ) -> list[isl.PwAff | None]:
     """The extents that are affine in parameters which hold still from the declaration to the region."""
-    nothing = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-    scope = Scope((), nothing, nothing)
     extents: list[isl.PwAff | None] = []
     for extent in array.extents:
-        if extent is None:
-            extents.append(None)
-        elif isinstance(extent, int):
-            extents.append(isl.PwAff(f"{{ [] -> [{extent}] }}"))
-        elif any(isinstance(node, Reference) and node.variable in changed for node in walk(extent)):
-            extents.append(None)
-        else:
-            try:
-                extents.append(affine.extent(extent, scope))
-            except NotAffine:
-                extents.append(None)
+        known: isl.PwAff | None = None
+        if isinstance(extent, int):
+            known = isl.PwAff(f"{{ [] -> [{extent}] }}")
+        elif extent is not None and changed.isdisjoint(named_in(walk(extent))):
+            with suppress(NotAffine):
+                known = affine.extent(extent, Scope.outside())
+        extents.append(known)
     return extents
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from arrayfold.c.calls import changed_by, globals_of, hidden_state, may_use_any_global, returns_twice
 from arrayfold.c.source import CText, Region, variables_with_address
-from arrayfold.c.tree import Call, CStatement, Declare, Expression, Variable, walk
-from arrayfold.frontends.c.arrays import uses_of_arrays
+from arrayfold.c.tree import Call, CStatement, Expression, Variable, declared_in
+from arrayfold.frontends.c.arrays import extent_nodes, uses_of_arrays
 from arrayfold.program.model import Kept
 
 
@@ -94,7 +94,5 @@ class CallsOfRegion:
 def _with_extents(node: Expression | CStatement) -> Iterator[Expression | CStatement]:
     """A node, and if it declares arrays, all inside their extents."""
     yield node
-    for variable in node.variables if isinstance(node, Declare) else ():
-        for extent in variable.extents:
-            if extent is not None and not isinstance(extent, int):
-                yield from walk(extent)
+    for variable in declared_in([node]):
+        yield from extent_nodes(variable)

@@ -73,9 +73,8 @@ def _depends(
                 raise _not_understood(text, task)
             subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
             used = {word for part in subscripts for word in re.findall(r"[A-Za-z_]\w*", part)}
-            if not used <= known or re.search(r"[%/]", match.group(2)):
-                raise _not_understood(text, task)
-            if ranks.get(match.group(1), len(subscripts)) != len(subscripts):
+            is_cell = ranks.get(match.group(1), len(subscripts)) == len(subscripts)
+            if not used <= known or re.search(r"[%/]", match.group(2)) or not is_cell:
                 raise _not_understood(text, task)
             cell = f"{match.group(1)}[{', '.join(subscripts)}]"
             try:

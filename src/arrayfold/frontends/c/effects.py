@@ -195,20 +195,16 @@ class EffectReader:
     def _refusal(self, expression: Expression) -> Exception:
         offset = expression.span.start
         match expression:
-            case Unary(operator="*") | Unary(operator="&"):
+            case Unary(operator="*" | "&") | Binary(operator="+" | "-"):
                 what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
-            case Binary(operator="+" | "-"):
-                what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
-            case Member(is_arrow=True) | Member():
+            case Member():
                 what = "arrays inside structures cannot be analysed"
                 hint = "Copy the pointer to a variable with restrict, or pass the array as a parameter."
-            case Unary(operator="__real" | "__imag" | "__extension__" as word):
+            case Unary(operator="__real" | "__imag" | "__extension__" as word) | Opaque(what=word):
                 what, hint = f"this cannot be analysed: {word}", None
             case Assign() | Unary() | Binary(operator=","):
                 what = "an assignment inside an expression cannot be analysed"
                 hint = "Make it a statement of its own."
-            case Opaque(what=word):
-                what, hint = f"this cannot be analysed: {word}", None
             case _:
                 what, hint = "this cannot be analysed", None
         return self._text.error(what, offset, hint)

@@ -44,11 +44,10 @@ class LoopReader:
         assert loop.condition is not None
         start, wraps = self._affine.value_with_wraps(self._start(loop), scope)
         start = start.add_dims(isl.dim_type.in_, 1)
-        around = scope.may.add_dims(isl.dim_type.set, 1)
-        inner = Scope((*scope.iterators, variable), around, around, scope.values)
+        inner = scope.inside(variable)
         iterator = _last_iterator(inner)
         distance = iterator.sub(start) if step > 0 else start.sub(iterator)
-        reached = in_one_piece(distance.nonneg_set()).intersect(around)
+        reached = in_one_piece(distance.nonneg_set()).intersect(inner.may)
         if abs(step) > 1:
             reached = reached.intersect(distance.mod_val(isl.Val(str(abs(step)))).zero_set())
         if wraps_when_stepping(variable.type) and step < 0:

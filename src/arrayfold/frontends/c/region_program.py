@@ -10,7 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from arrayfold.c.source import CSource
-from arrayfold.c.tree import Declare, Expression, Reference, Variable, walk
+from arrayfold.c.tree import Expression, Variable, declared_in, named_in, walk
 from arrayfold.exact.isl import coalesced, fresh_names, parameter_space
 from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.arrays import extent_box, find_kept, is_isl_name, possible_alias
@@ -145,18 +145,13 @@ class RegionProgram:
     def _ranks(self) -> dict[str, int | None]:
         """Names of the function's variables -> their numbers of subscripts, None for names of the region."""
         function = self._reader.region.function
-        declared = [
-            variable
-            for node in walk(function.body)
-            if isinstance(node, Declare)
-            for variable in node.variables
-        ]
-        counts = Counter(variable.name for variable in (*function.parameters, *declared))
+        known = [*function.parameters, *declared_in(walk(function.body))]
+        counts = Counter(variable.name for variable in known)
         return {
             variable.name: None
             if counts[variable.name] > 1 or self._reader.region.holds(variable.span.start)
             else variable.rank
-            for variable in (*function.parameters, *declared)
+            for variable in known
         }
 
     def _statement(self, item: Found, relations: Sequence[isl.Map]) -> Statement:
@@ -253,11 +248,8 @@ def _cells(item: Found, relations: Sequence[isl.Map]) -> dict[Expression | Varia
 def _iterator_name(effect: Effect, dimension: int) -> str | None:
     """The iterator in a subscript, if there is exactly one."""
     assert effect.subscripts is not None
-    names = {
-        node.variable.name
-        for node in walk(effect.subscripts[dimension])
-        if isinstance(node, Reference) and node.variable in effect.scope.iterators
-    }
+    named = named_in(walk(effect.subscripts[dimension]))
+    names = {variable.name for variable in named if variable in effect.scope.iterators}
     return names.pop() if len(names) == 1 else None
 
 

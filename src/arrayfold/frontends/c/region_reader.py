@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from arrayfold.c.source import CText, Region, assigned_variable, loop_variable
-from arrayfold.c.tree import Declare, For, Node, Span, Variable, walk
+from arrayfold.c.source import CText, Region, assigned_in, loop_variable
+from arrayfold.c.tree import For, Node, Span, Variable, declared_in, walk
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader
 from arrayfold.frontends.c.arrays import (
@@ -65,7 +65,9 @@ class RegionReader:
         known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
         self.affine = AffineReader(text, self.names, self._written, _iterators(region), known)
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
-        self.of_threads = frozenset(variable for loop in parallel for variable in _declared(loop.body))
+        self.of_threads = frozenset(
+            variable for loop in parallel for variable in declared_in(walk(loop.body))
+        )
         region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel)
         self.found = region_walk.run(region.statements)
         self.loops_of_variables = region_walk.loops_of_variables
@@ -86,9 +88,8 @@ class RegionReader:
         return not variable.type.is_integer
 
     def _read_extents(self) -> dict[Variable, Sequence[isl.PwAff | None]]:
-        assigned = (assigned_variable(node) for node in walk(self.region.function.body))
-        changed = frozenset(variable for variable in assigned if variable is not None)
-        changed |= hidden_variables(self.region.function, self.arrays)
+        function = self.region.function
+        changed = frozenset(assigned_in(walk(function.body))) | hidden_variables(function, self.arrays)
         return {array: read_extents(array, self.affine, changed) for array in self.arrays}
 
     def _relation(self, name: str, effect: Effect) -> isl.Map:
@@ -189,12 +190,4 @@ def _written(region: Region) -> frozenset[Variable]:
         if isinstance(node, For):
             headers |= {inner for part in (node.start, node.step) if part is not None for inner in walk(part)}
     body = [node for node in region.nodes() if node not in headers]
-    assigned = (assigned_variable(node) for node in body)
-    declared = (variable for node in body for variable in getattr(node, "variables", ()))
-    return frozenset([*declared, *(variable for variable in assigned if variable is not None)])
-
-
-def _declared(node: Node) -> Iterator[Variable]:
-    for inner in walk(node):
-        if isinstance(inner, Declare):
-            yield from inner.variables
+    return frozenset([*declared_in(body), *assigned_in(body)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import islpy as isl
 
@@ -121,8 +121,7 @@ class RegionWalk:
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-        self._sequence(statements, Scope((), always, always), _Around(), 0)
+        self._sequence(statements, Scope.outside(), _Around(), 0)
         return self.found
 
     # ------------------------------------------------ statements
@@ -184,7 +183,7 @@ class RegionWalk:
         for variable in variables:
             self.loops_of_variables[variable] = scope.iterators
             if variable.initial is None or variable.storage == "static":
-                scope = self._values.without_value(variable, scope)
+                scope = self._values.declared(variable, scope)
                 continue
             if variable.is_array:
                 raise self._text.error(
@@ -248,7 +247,9 @@ class RegionWalk:
         self._refuse_changed_iterator(loop, variable)
         step = self._step(loop, variable)
         scope = self._values.without_assigned(loop.body, scope)
-        domain = self._iterations(loop, variable, step, scope)
+        domain = self._loops.of(loop, variable, step, scope)
+        if domain is None:
+            self._refuse_bound(loop.condition, scope.inside(variable))
         inner = Scope(
             (*scope.iterators, variable),
             coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
@@ -273,35 +274,31 @@ class RegionWalk:
         assert loop.step is not None
         node = bare(loop.step)
         amount: Expression | None = None
-        sign = 1
+        number, sign = 0, 1
         match node:
-            case Unary(operator="x++" | "++"):
-                return self._same(loop, node, variable, 1)
-            case Unary(operator="x--" | "--"):
-                return self._same(loop, node, variable, -1)
+            case Unary(operator="x++" | "++" | "x--" | "--" as operator):
+                number = 1 if "+" in operator else -1
             case Assign(operator="+=" | "-=" as operator, value=value):
                 amount, sign = value, 1 if operator == "+=" else -1
             case Assign(operator="=", value=value):
                 amount, sign = self._added(bare(value), variable)
             case _:
                 pass
-        number = self._affine.constant(amount) if amount is not None else None
-        if number is not None and abs(number) >= 1 << (variable.type.bits - 1):
-            # `i += -1` adds a very large number to an unsigned i, which is the same.
-            number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
+        if amount is not None:
+            number = self._affine.constant(amount) or 0
+            if abs(number) >= 1 << (variable.type.bits - 1):
+                # `i += -1` adds a very large number to an unsigned i, which is the same.
+                number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
+            number *= sign
         if not number:
             raise self._text.not_affine(
                 "the step of this loop is not a constant",
                 loop.step.span.start,
                 "Write i++, i--, i += 2 or the like.",
             )
-        return self._same(loop, node, variable, sign * number)
-
-    def _same(self, loop: For, node: Expression, variable: Variable, step: int) -> int:
         if assigned_variable(node) is not variable:
-            assert loop.step is not None
             raise self._text.error(f"the step does not change {variable.name}", loop.step.span.start)
-        return step
+        return number
 
     def _added(self, value: Expression, variable: Variable) -> tuple[Expression | None, int]:
         """`i + c`, `c + i` or `i - c`: c and its sign."""
@@ -313,18 +310,7 @@ class RegionWalk:
                 return left, 1
         return None, 1
 
-    def _iterations(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set:
-        """{ [outer, i] }: from the start in steps, as long as the condition has held all the time."""
-        iteration = self._loops.of(loop, variable, step, scope)
-        if iteration is None:
-            assert loop.condition is not None
-            around = scope.may.add_dims(isl.dim_type.set, 1)
-            inner = Scope((*scope.iterators, variable), around, around, scope.values)
-            self._explain_bound(loop.condition, inner)
-        assert iteration is not None
-        return iteration
-
-    def _explain_bound(self, condition: Expression, scope: Scope) -> None:
+    def _refuse_bound(self, condition: Expression, scope: Scope) -> NoReturn:
         """Raise the error that says what in a loop condition is not affine."""
         match condition:
             case Binary(operator="&&" | "||", left=left, right=right):
@@ -342,5 +328,5 @@ class RegionWalk:
                 parts = []
         for part in parts:
             if not self._affine.truth(part, scope).is_exact:
-                self._explain_bound(part, scope)
+                self._refuse_bound(part, scope)
         raise self._text.not_affine("this loop condition is not affine", condition.span.start)
