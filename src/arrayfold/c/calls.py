@@ -8,27 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from arrayfold.c import tree as c
 from arrayfold.c.source import assigned_variable, changed_operand
-from arrayfold.c.tree import (
-    Block,
-    Call,
-    Conditional,
-    CStatement,
-    Declare,
-    Expression,
-    Function,
-    If,
-    Member,
-    Opaque,
-    OtherStatement,
-    Reference,
-    Subscript,
-    Unary,
-    Variable,
-    bare,
-    named_in,
-    walk,
-)
+from arrayfold.c.tree import CStatement, Expression, Function, Variable, bare, named_in, walk
 
 _NUMERIC = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh"),
@@ -72,7 +54,7 @@ _TWICE = frozenset(["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "savectx", 
 # ---------------------------------------------------------------- bodies
 
 
-def facts_of(body: Block) -> dict[str, Any]:
+def facts_of(body: c.Block) -> dict[str, Any]:
     """What a body shows, by the names of the fields of a `Function`."""
     nodes = list(walk(body))
     named = dict.fromkeys(named_in(nodes))
@@ -87,7 +69,7 @@ def facts_of(body: Block) -> dict[str, Any]:
         "globals": tuple(outside),
         "changed": tuple(variable for variable in outside if variable in assigned),
         "stored": tuple(variable for variable in outside if variable in holders),
-        "calls": tuple(dict.fromkeys(node.function for node in nodes if isinstance(node, Call))),
+        "calls": tuple(dict.fromkeys(node.function for node in nodes if isinstance(node, c.Call))),
         "has_body": True,
         "has_assembly": any(map(_is_hidden, nodes)),
     }
@@ -99,9 +81,9 @@ def _is_constant(variable: Variable) -> bool:
 
 def _is_hidden(node: Expression | CStatement) -> bool:
     """Whether a node is assembly, or calls what cannot be named."""
-    if isinstance(node, Opaque):
+    if isinstance(node, c.Opaque):
         return node.what.startswith("call")
-    return isinstance(node, OtherStatement) and node.what == "asm"
+    return isinstance(node, c.OtherStatement) and node.what == "asm"
 
 
 def _simple_body(
@@ -111,18 +93,18 @@ def _simple_body(
     variables: list[Variable] = []
     for position, statement in enumerate(statements):
         match statement:
-            case Declare(variables=declared) if all(item.initial is not None for item in declared):
+            case c.Declare(variables=declared) if all(item.initial is not None for item in declared):
                 variables += declared
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case c.If(condition=condition, then=then, otherwise=otherwise):
                 others = statements[position + 1 :] if otherwise is None else [otherwise]
                 first, rest = _simple_body([then]), _simple_body(others)
                 if first and rest and not first[0] and not rest[0]:
-                    both = Conditional(statement.span, first[1].type, condition, first[1], rest[1])
+                    both = c.Conditional(statement.span, first[1].type, condition, first[1], rest[1])
                     return tuple(variables), both
                 return None
-            case Block(statements=inner) if len(statements) == 1:
+            case c.Block(statements=inner) if len(statements) == 1:
                 return _simple_body(inner)
-            case OtherStatement(what="return", parts=(value,)) if isinstance(value, Expression):
+            case c.OtherStatement(what="return", parts=(value,)) if isinstance(value, Expression):
                 return tuple(variables), value
             case _:
                 return None
@@ -134,9 +116,9 @@ def _holder(expression: Expression) -> Variable | None:
     inner = bare(expression)
     while True:
         match inner:
-            case Subscript(base=base) | Member(base=base) | Unary(operator="*", operand=base):
+            case c.Subscript(base=base) | c.Member(base=base) | c.Unary(operator="*", operand=base):
                 inner = bare(base)
-            case Reference(variable=variable):
+            case c.Reference(variable=variable):
                 return variable
             case _:
                 return None

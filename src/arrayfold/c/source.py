@@ -9,24 +9,9 @@ from functools import cached_property
 import islpy as isl
 
 from arrayfold.base.errors import InputError, NotAffine, SourcePosition
+from arrayfold.c import tree as c
 from arrayfold.c.lexer import blank, identifiers
-from arrayfold.c.tree import (
-    Assign,
-    CStatement,
-    Declare,
-    Evaluate,
-    Expression,
-    For,
-    FunctionTree,
-    Node,
-    Reference,
-    Span,
-    Unary,
-    Variable,
-    bare,
-    named_in,
-    walk,
-)
+from arrayfold.c.tree import CStatement, Expression, FunctionTree, Node, Span, Variable, bare, named_in, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +140,7 @@ class StatementSource:
     cells      element or variable in it -> { S[i] -> A[x] }
     """
 
-    node: Evaluate | Variable | Expression | Copy
+    node: c.Evaluate | Variable | Expression | Copy
     iterators: tuple[Variable, ...]
     guards: tuple[Guard, ...] = ()
     cells: Mapping[Expression | Variable, isl.Map] = field(
@@ -229,7 +214,7 @@ def assigned_variable(node: Expression | CStatement) -> Variable | None:
     """The variable that a node assigns to or increments directly, if it is one without subscripts."""
     operand = changed_operand(node)
     inner = None if operand is None else bare(operand)
-    return inner.variable if isinstance(inner, Reference) else None
+    return inner.variable if isinstance(inner, c.Reference) else None
 
 
 def assigned_in(nodes: Iterable[Node]) -> Iterator[Variable]:
@@ -240,9 +225,9 @@ def assigned_in(nodes: Iterable[Node]) -> Iterator[Variable]:
 def changed_operand(node: Expression | CStatement) -> Expression | None:
     """What a node assigns to, increments, or takes the address of."""
     match node:
-        case Assign(target=target):
+        case c.Assign(target=target):
             return target
-        case Unary(operator="x++" | "x--" | "++" | "--" | "&", operand=operand):
+        case c.Unary(operator="x++" | "x--" | "++" | "--" | "&", operand=operand):
             return operand
         case _:
             return None
@@ -250,35 +235,35 @@ def changed_operand(node: Expression | CStatement) -> Expression | None:
 
 def updated_inside(statement: StatementSource) -> set[Variable]:
     """The variables that a chain of assignments changes by `+=` or the like, but for the outermost one."""
-    if not isinstance(statement.node, Evaluate):
+    if not isinstance(statement.node, c.Evaluate):
         return set()
     outermost = bare(statement.node.expression)
     return {
         variable
         for node in walk(statement.node.expression)
         if node is not outermost and _is_update(node)
-        for variable in named_in(walk(node.target if isinstance(node, Assign) else node))
+        for variable in named_in(walk(node.target if isinstance(node, c.Assign) else node))
     }
 
 
 def _is_update(node: Expression | CStatement) -> bool:
-    is_changed = isinstance(node, Unary) and node.operator in ("x++", "x--", "++", "--")
-    return is_changed or (isinstance(node, Assign) and node.operator != "=")
+    is_changed = isinstance(node, c.Unary) and node.operator in ("x++", "x--", "++", "--")
+    return is_changed or (isinstance(node, c.Assign) and node.operator != "=")
 
 
 def variables_with_address(function: FunctionTree) -> set[Variable]:
     """The variables of which a function takes the address."""
     nodes = walk(function.body)
-    return {*named_in(bare(one.operand) for one in nodes if isinstance(one, Unary) and one.operator == "&")}
+    return {*named_in(bare(one.operand) for one in nodes if isinstance(one, c.Unary) and one.operator == "&")}
 
 
-def loop_variable(loop: For) -> Variable | None:
+def loop_variable(loop: c.For) -> Variable | None:
     """The variable that a for loop starts with."""
     match loop.start:
-        case Declare(variables=(variable,)):
+        case c.Declare(variables=(variable,)):
             return variable
-        case Evaluate(expression=Assign(operator="=", target=target)):
+        case c.Evaluate(expression=c.Assign(operator="=", target=target)):
             inner = bare(target)
-            return inner.variable if isinstance(inner, Reference) else None
+            return inner.variable if isinstance(inner, c.Reference) else None
         case _:
             return None

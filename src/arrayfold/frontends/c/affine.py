@@ -9,26 +9,9 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.base.errors import InputError, NotAffine
+from arrayfold.c import tree as c
 from arrayfold.c.source import CText
-from arrayfold.c.tree import (
-    Binary,
-    Call,
-    Cast,
-    Conditional,
-    Expression,
-    Member,
-    Number,
-    Opaque,
-    OtherLiteral,
-    Parentheses,
-    Reference,
-    Subscript,
-    Unary,
-    Variable,
-    bare,
-    named_in,
-    walk,
-)
+from arrayfold.c.tree import Expression, Variable, bare, named_in, walk
 from arrayfold.exact.isl import coalesced, fresh_names
 from arrayfold.exact.pieces import in_one_piece
 from arrayfold.frontends.c.assumptions import Need
@@ -135,12 +118,12 @@ class AffineReader:
         """{ [i] -> [v] }: the value of an expression; NotAffine with its place if it is not affine."""
         result = self._value(expression, scope, depth)
         match expression:
-            case Cast(type=kind, operand=operand):
+            case c.Cast(type=kind, operand=operand):
                 if kind.is_boolean and not operand.type.is_boolean:
                     return as_truth(result)
                 if kind.is_integer and not holds_all_of(kind, operand.type):
                     return self._fitted(expression, result, scope)
-            case Unary(type=kind) | Binary(type=kind) if kind.kind == "unsigned":
+            case c.Unary(type=kind) | c.Binary(type=kind) if kind.kind == "unsigned":
                 return self._fitted(expression, result, scope)
             case _:
                 pass
@@ -207,7 +190,7 @@ class AffineReader:
             return value
         span = expression.span
         text = " ".join(self.text.text[span.start : span.end].split()) if span.is_text else "a value"
-        is_cut = isinstance(expression, Cast) and expression.type.bits < expression.operand.type.bits
+        is_cut = isinstance(expression, c.Cast) and expression.type.bits < expression.operand.type.bits
         is_unsigned = expression.type.kind == "unsigned"
         self.wraps.append(
             Wrap(
@@ -230,31 +213,33 @@ class AffineReader:
 
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
         match expression:
-            case Number(value=value):
+            case c.Number(value=value):
                 return _constant(scope, value)
-            case Reference(variable=variable):
+            case c.Reference(variable=variable):
                 return self._variable(expression, variable, scope)
-            case Parentheses(inner=inner):
+            case c.Parentheses(inner=inner):
                 return self.value(inner, scope, depth)
-            case Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
+            case c.Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
                 return self.value(operand, scope, depth)
-            case Unary(operator="-" | "+" | "~", operand=operand):
+            case c.Unary(operator="-" | "+" | "~", operand=operand):
                 inner = self.value(operand, scope, depth)
                 if expression.operator == "~":
                     return inner.neg().add_constant_val(isl.Val(-1))
                 return inner.neg() if expression.operator == "-" else inner
-            case Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
+            case c.Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
                 left = self.value(expression.left, scope, depth)
                 right = self.value(expression.right, scope, depth)
                 return self._arithmetic(expression, left, right)
-            case Conditional():
+            case c.Conditional():
                 truth = self.truth(expression.condition, scope)
                 if truth.is_exact:
                     then = self.value(expression.then, scope.narrowed(truth.must, truth.must), depth)
                     fails = truth.negated()
                     otherwise = self.value(expression.otherwise, scope.narrowed(fails.may, fails.may), depth)
                     return then.intersect_domain(truth.must).union_add(otherwise.intersect_domain(fails.must))
-            case Call(function=function, arguments=arguments) if function.returned and depth < _DEEPEST_CALL:
+            case c.Call(function=function, arguments=arguments) if (
+                function.returned and depth < _DEEPEST_CALL
+            ):
                 if len(arguments) == len(function.parameters):
                     bound = {
                         parameter: self._argument(argument, parameter, scope, depth)
@@ -277,7 +262,7 @@ class AffineReader:
             raise self._not_affine(argument)
         if (kind.kind, kind.bits) == (argument.type.kind, argument.type.bits):
             return self.value(argument, scope, depth)
-        return self.value(Cast(argument.span, kind, argument, is_implied=True), scope, depth)
+        return self.value(c.Cast(argument.span, kind, argument, is_implied=True), scope, depth)
 
     def _variable(self, expression: Expression, variable: Variable, scope: Scope) -> isl.PwAff:
         if variable in scope.iterators:
@@ -300,7 +285,7 @@ class AffineReader:
         (*dims,) = fresh_names("i", len(scope.iterators), [name])
         return isl.PwAff(f"[{name}] -> {{ [{', '.join(dims)}] -> [{name}] }}")
 
-    def _arithmetic(self, expression: Binary, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
+    def _arithmetic(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
         match expression.operator:
             case "+":
                 return left.add(right)
@@ -318,7 +303,7 @@ class AffineReader:
             case _:
                 raise self._not_affine(expression)
 
-    def _by_constant(self, expression: Binary, left: isl.PwAff, number: int) -> isl.PwAff:
+    def _by_constant(self, expression: c.Binary, left: isl.PwAff, number: int) -> isl.PwAff:
         """C division truncates towards zero, and the remainder has the sign of the dividend."""
         zeros = isl.Set.universe(left.domain().get_space())
         constant = isl.PwAff.from_aff(_constant_aff(zeros, abs(number)))
@@ -337,17 +322,17 @@ class AffineReader:
     def truth(self, condition: Expression, scope: Scope) -> Truth:
         """When a condition holds; conditions on data may hold anywhere."""
         match condition:
-            case Parentheses(inner=inner):
+            case c.Parentheses(inner=inner):
                 return self.truth(inner, scope)
-            case Cast(operand=operand, type=kind) if kind.is_integer and _is_zero_or_one(operand):
+            case c.Cast(operand=operand, type=kind) if kind.is_integer and _is_zero_or_one(operand):
                 return self.truth(operand, scope)
-            case Unary(operator="!", operand=operand):
+            case c.Unary(operator="!", operand=operand):
                 return self.truth(operand, scope).negated()
-            case Binary(operator="&&", left=left, right=right):
+            case c.Binary(operator="&&", left=left, right=right):
                 first = self.truth(left, scope)
                 second = self.truth(right, scope.narrowed(first.may, first.must))
                 return Truth(first.must.intersect(second.must), first.may.intersect(second.may))
-            case Binary(operator="||", left=left, right=right):
+            case c.Binary(operator="||", left=left, right=right):
                 first = self.truth(left, scope)
                 fails = first.negated()
                 second = self.truth(right, scope.narrowed(fails.may, fails.must))
@@ -376,7 +361,7 @@ class AffineReader:
             self._left_out = None
 
     def _comparison(self, condition: Expression, scope: Scope) -> isl.Set:
-        if isinstance(condition, Binary) and condition.operator in _COMPARISONS:
+        if isinstance(condition, c.Binary) and condition.operator in _COMPARISONS:
             left, right = self.value(condition.left, scope), self.value(condition.right, scope)
             return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
         return coalesced(self.value(condition, scope).ne_set(_constant(scope, 0)))
@@ -391,38 +376,38 @@ class AffineReader:
 
 def _is_zero_or_one(expression: Expression) -> bool:
     inner = bare(expression)
-    is_test = isinstance(inner, Binary) and inner.operator in (*_COMPARISONS, "&&", "||")
-    return is_test or (isinstance(inner, Unary) and inner.operator == "!")
+    is_test = isinstance(inner, c.Binary) and inner.operator in (*_COMPARISONS, "&&", "||")
+    return is_test or (isinstance(inner, c.Unary) and inner.operator == "!")
 
 
 def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str, str | None]:
     match expression:
-        case Reference(variable=variable) if variable in written:
+        case c.Reference(variable=variable) if variable in written:
             return (
                 f"{variable.name} changes inside the region, so this is not affine",
                 "Only loop iterators, unchanging integers and sums of their multiples may stand here.",
             )
-        case Reference(variable=variable):
+        case c.Reference(variable=variable):
             return f"{variable.name} is not an integer variable", None
-        case Subscript() | Member():
+        case c.Subscript() | c.Member():
             return (
                 "this depends on data that the program computes",
                 "Loop bounds and subscripts must be affine in iterators and parameters.",
             )
-        case Binary(operator="*"):
+        case c.Binary(operator="*"):
             return (
                 "the product of two variables is not affine",
                 "If one of them is a fixed size, make it a constant: -- -DNAME=VALUE",
             )
-        case Binary(operator=operator):
+        case c.Binary(operator=operator):
             if operator in ("/", "%", "<<", ">>"):
                 return f"operator {operator} is affine only with a constant on its right", None
             return f"operator {operator} is not affine", None
-        case Call(function=function):
+        case c.Call(function=function):
             return f"the value of {function.name}() is not affine", None
-        case OtherLiteral():
+        case c.OtherLiteral():
             return "this is not an integer", None
-        case Opaque(what=what):
+        case c.Opaque(what=what):
             return f"this is not affine: {what}", None
         case _:
             return "this is not affine in iterators and parameters", None

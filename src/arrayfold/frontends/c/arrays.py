@@ -10,20 +10,13 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold.base.errors import NotAffine
+from arrayfold.c import tree as c
 from arrayfold.c.source import CText, Region, assigned_variable
 from arrayfold.c.tree import (
-    Call,
-    Cast,
     CStatement,
     CType,
-    Declare,
     Expression,
     FunctionTree,
-    Opaque,
-    Parentheses,
-    Reference,
-    Subscript,
-    Unary,
     Variable,
     array_access,
     children,
@@ -75,7 +68,7 @@ def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
     inlined = [
         variable
         for call in nodes
-        if isinstance(call, Call) and call.function.returned is not None
+        if isinstance(call, c.Call) and call.function.returned is not None
         for part in (call.function.returned, *(local.initial for local in call.function.locals))
         if part is not None
         for variable in named_in(walk(part))
@@ -106,7 +99,7 @@ def uses_of_arrays(function: FunctionTree) -> dict[Variable, list[Use]]:
 
 
 def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, Use]]:
-    if isinstance(node, Reference | Subscript):
+    if isinstance(node, c.Reference | c.Subscript):
         access = array_access(node)
         if access is not None:
             variable, subscripts = access
@@ -116,13 +109,13 @@ def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, U
             for subscript in subscripts:
                 yield from _uses(subscript, "used as a pointer")
             return
-    if isinstance(node, Call):
+    if isinstance(node, c.Call):
         inner_how = f"given to {node.function.name}()"
-    elif isinstance(node, Unary) and node.operator == "&":
+    elif isinstance(node, c.Unary) and node.operator == "&":
         inner_how = "address taken"
-    elif isinstance(node, Opaque) and node.what == "sizeof":
+    elif isinstance(node, c.Opaque) and node.what == "sizeof":
         inner_how = "measured by sizeof"
-    elif isinstance(node, Parentheses | Cast):
+    elif isinstance(node, c.Parentheses | c.Cast):
         inner_how = how
     else:
         inner_how = "used as a pointer"
@@ -161,7 +154,7 @@ def _declared_with_their_type(text: CText, function: FunctionTree) -> set[Variab
     return {
         variable
         for node in walk(function.body)
-        if isinstance(node, Declare) and node.variables
+        if isinstance(node, c.Declare) and node.variables
         if "{" in text.plain[node.span.start : node.variables[0].at]
         for variable in node.variables
     }
@@ -182,7 +175,7 @@ def _reason(
         return Kept(f"private to each thread (line {text.line(private[array.name])})", is_final=True)
     if array.is_volatile:
         return Kept("volatile", is_final=True)
-    if any(isinstance(node, Call) or assigned_variable(node) is not None for node in extent_nodes(array)):
+    if any(isinstance(node, c.Call) or assigned_variable(node) is not None for node in extent_nodes(array)):
         return Kept("its extents do more than say a size", is_final=True)
     if loops.get(array):
         innermost = loops[array][-1].name
@@ -212,12 +205,12 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
         if array.storage in ("parameter", "global"):
             continue
         initial = array.initial
-        while isinstance(initial, Parentheses | Cast):
-            initial = initial.inner if isinstance(initial, Parentheses) else initial.operand
-        is_fresh = isinstance(initial, Call) and initial.function.name in _ALLOCATORS
+        while isinstance(initial, c.Parentheses | c.Cast):
+            initial = initial.inner if isinstance(initial, c.Parentheses) else initial.operand
+        is_fresh = isinstance(initial, c.Call) and initial.function.name in _ALLOCATORS
         changes = (node for node in walk(region.function.body) if assigned_variable(node) is array)
         if (not is_fresh and initial is not None) or not all(map(_is_allocation, changes)):
-            mentions = (node for node in region.nodes() if isinstance(node, Reference))
+            mentions = (node for node in region.nodes() if isinstance(node, c.Reference))
             offset = next(node.span.start for node in mentions if node.variable is array)
             raise text.error(
                 f"pointer {array.name} may point into another array, so aliasing cannot be excluded",
@@ -229,7 +222,7 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
 def _is_allocation(node: Expression | CStatement) -> bool:
     value = getattr(node, "value", None)
     return any(
-        isinstance(inner, Call) and inner.function.name in _ALLOCATORS
+        isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS
         for inner in (walk(value) if value is not None else ())
     )
 

@@ -8,36 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from arrayfold.c import tree as c
 from arrayfold.c.calls import facts_of
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Block,
-    Call,
-    Cast,
-    Conditional,
-    CStatement,
-    CType,
-    Declare,
-    Evaluate,
-    Expression,
-    For,
-    Function,
-    FunctionTree,
-    If,
-    Label,
-    Member,
-    Number,
-    Opaque,
-    OtherLiteral,
-    OtherStatement,
-    Parentheses,
-    Reference,
-    Span,
-    Subscript,
-    Unary,
-    Variable,
-)
+from arrayfold.c.tree import CStatement, CType, Expression, Function, FunctionTree, Span, Variable
 from arrayfold.frontends.c.libclang import (
     c_type,
     cindex,
@@ -154,7 +127,7 @@ class _Converter:
     def _function_tree(self, cursor: Any) -> FunctionTree:
         body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
         statement = self._statement(body)
-        assert isinstance(statement, Block)
+        assert isinstance(statement, c.Block)
         return FunctionTree(
             cursor.spelling,
             self._parameters(cursor),
@@ -261,7 +234,7 @@ class _Converter:
         bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
         body = self._statement(bodies[0]) if bodies else None
         parameters = self._parameters(definition)
-        return {"parameters": parameters, **(facts_of(body) if isinstance(body, Block) else {})}
+        return {"parameters": parameters, **(facts_of(body) if isinstance(body, c.Block) else {})}
 
     # ------------------------------------------------ statements
 
@@ -269,37 +242,37 @@ class _Converter:
         span, name = self._span(cursor), cursor.kind.name
         parts = list(cursor.get_children())
         if cursor.kind.is_expression():
-            return Evaluate(span, self._expression(cursor))
+            return c.Evaluate(span, self._expression(cursor))
         if name == "DECL_STMT":
             # libclang lets all declarators but the first begin after the type.
             self._specifiers = span.start
             variables = [self._variable(part) for part in parts if part.kind.name == "VAR_DECL"]
             self._specifiers = -1
-            return Declare(span, tuple(variables))
+            return c.Declare(span, tuple(variables))
         if name == "COMPOUND_STMT":
-            return Block(span, tuple(self._statement(part) for part in parts))
+            return c.Block(span, tuple(self._statement(part) for part in parts))
         if name == "NULL_STMT":
-            return Block(span, ())
+            return c.Block(span, ())
         if name == "LABEL_STMT" and parts:
-            return Label(span, cursor.spelling, self._statement(parts[-1]))
+            return c.Label(span, cursor.spelling, self._statement(parts[-1]))
         if name == "IF_STMT" and len(parts) >= 2:
             otherwise = self._statement(parts[2]) if len(parts) > 2 else None
-            return If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
+            return c.If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
         if name == "FOR_STMT":
             return self._for(span, parts)
         if name == "UNEXPOSED_STMT" and len(parts) == 1:
             return self._statement(parts[0])
         what = _STATEMENTS.get(name, name.lower().removesuffix("_stmt").replace("_", " "))
-        return OtherStatement(span, what, tuple(self._either(part) for part in parts))
+        return c.OtherStatement(span, what, tuple(self._either(part) for part in parts))
 
-    def _for(self, span: Span, parts: list[Any]) -> For:
+    def _for(self, span: Span, parts: list[Any]) -> c.For:
         """A loop with four children has all its parts; with fewer, libclang does not say which is missing."""
         body = self._statement(parts[-1])
         if len(parts) != 4:
-            return For(span, None, None, None, body)
+            return c.For(span, None, None, None, body)
         start = self._statement(parts[0])
-        assert isinstance(start, Declare | Evaluate)
-        return For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
+        assert isinstance(start, c.Declare | c.Evaluate)
+        return c.For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
 
     def _either(self, cursor: Any) -> CStatement | Expression:
         return self._expression(cursor) if cursor.kind.is_expression() else self._statement(cursor)
@@ -314,53 +287,57 @@ class _Converter:
             if isinstance(value, int):
                 # libclang gives 64 bits with a sign.
                 value = value % (1 << kind.bits) if kind.kind == "unsigned" else value
-                return Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
+                return c.Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
         if name == "FLOATING_LITERAL":
             return self._floating(cursor, span, kind)
         if name == "STRING_LITERAL":
-            return OtherLiteral(span, kind, cursor.spelling)
+            return c.OtherLiteral(span, kind, cursor.spelling)
         if name == "DECL_REF_EXPR":
             return self._reference(cursor, span, kind)
         parts = [child for child in cursor.get_children() if child.kind.is_expression()]
         if name == "CALL_EXPR" and cursor.referenced is not None:
             if cursor.referenced.kind.name == "FUNCTION_DECL":
                 arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
-                return Call(span, kind, self._called(cursor), arguments)
+                return c.Call(span, kind, self._called(cursor), arguments)
             name = "call through a pointer"
         inner = tuple(self._expression(part) for part in parts)
         if name == "UNEXPOSED_EXPR" and len(inner) == 1:
-            return Cast(span, kind, inner[0], is_implied=True)
+            return c.Cast(span, kind, inner[0], is_implied=True)
         if name == "CSTYLE_CAST_EXPR" and len(inner) >= 1:
-            return Cast(span, kind, inner[-1], is_implied=False)
+            return c.Cast(span, kind, inner[-1], is_implied=False)
         if name == "PAREN_EXPR" and len(inner) == 1:
-            return Parentheses(span, kind, inner[0])
+            return c.Parentheses(span, kind, inner[0])
         if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
-            return Conditional(span, kind, *inner)
+            return c.Conditional(span, kind, *inner)
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
             base, index = inner if inner[1].type.is_integer else reversed(inner)
-            return Subscript(span, kind, base, index)
+            return c.Subscript(span, kind, base, index)
         if name == "MEMBER_REF_EXPR" and len(inner) == 1:
-            return Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
+            return c.Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             operator = _UNARY[min(library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
-            return Unary(span, kind, operator, inner[0])
+            return c.Unary(span, kind, operator, inner[0])
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
             operator = _BINARY[library().clang_getCursorBinaryOperatorKind(cursor)]
             is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
-            return (Assign if is_assignment else Binary)(span, kind, operator, *inner)
+            return (c.Assign if is_assignment else c.Binary)(span, kind, operator, *inner)
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
-        return Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
+        return c.Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
 
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
         text = self._token(cursor)
         if text is None and kind.spelling in ("float", "double"):
             text = f"{evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
-        return OtherLiteral(span, kind, text) if text else Opaque(span, kind, f"a {kind.spelling} in a macro")
+        return (
+            c.OtherLiteral(span, kind, text)
+            if text
+            else c.Opaque(span, kind, f"a {kind.spelling} in a macro")
+        )
 
     def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
         declared = cursor.referenced
         if declared is not None and declared.kind.name in ("VAR_DECL", "PARM_DECL"):
-            return Reference(span, kind, self._variable(declared))
+            return c.Reference(span, kind, self._variable(declared))
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
-            return Number(span, kind, int(declared.enum_value), declared.spelling)
-        return Opaque(span, kind, f"{cursor.spelling} used as a value")
+            return c.Number(span, kind, int(declared.enum_value), declared.spelling)
+        return c.Opaque(span, kind, f"{cursor.spelling} used as a value")

@@ -8,22 +8,9 @@ from dataclasses import replace
 import islpy as isl
 
 from arrayfold.base.errors import NotAffine
+from arrayfold.c import tree as c
 from arrayfold.c.source import Region, assigned_in, variables_with_address
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Cast,
-    CStatement,
-    CType,
-    Expression,
-    Number,
-    Reference,
-    Unary,
-    Variable,
-    bare,
-    declared_in,
-    walk,
-)
+from arrayfold.c.tree import CStatement, CType, Expression, Variable, bare, declared_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 
 _INT = CType("int", "signed", 32, "int")
@@ -55,16 +42,16 @@ class ValueTracker:
         """What is known after an expression that may be an assignment, or a chain of them."""
         inner = bare(expression)
         match inner:
-            case Assign(operator=operator, target=target, value=value):
+            case c.Assign(operator=operator, target=target, value=value):
                 scope = self.evaluated(value, scope)
                 changed = _value_of_chain(value)
-            case Unary(operator="x++" | "++" | "x--" | "--" as operator, operand=target):
+            case c.Unary(operator="x++" | "++" | "x--" | "--" as operator, operand=target):
                 operator = "+=" if "+" in operator else "-="
-                changed = Number(inner.span, _INT, 1, "1")
+                changed = c.Number(inner.span, _INT, 1, "1")
             case _:
                 return scope
         reference = bare(target)
-        if not isinstance(reference, Reference):
+        if not isinstance(reference, c.Reference):
             return scope
         if operator != "=":
             changed = _combined(operator.removesuffix("="), reference, changed)
@@ -105,22 +92,22 @@ class ValueTracker:
 def _value_of_chain(value: Expression) -> Expression:
     """What `a = b = x` gives to a: b, after its assignment, with the conversions around it."""
     inner = bare(value)
-    if not isinstance(inner, Assign):
+    if not isinstance(inner, c.Assign):
         return value
     target = bare(inner.target)
-    if not isinstance(target, Reference):
+    if not isinstance(target, c.Reference):
         return value
-    return Cast(value.span, value.type, target, is_implied=True)
+    return c.Cast(value.span, value.type, target, is_implied=True)
 
 
-def _combined(operator: str, reference: Reference, value: Expression) -> Expression:
+def _combined(operator: str, reference: c.Reference, value: Expression) -> Expression:
     """`q += x` as an expression: computed in the common type of both, and converted back."""
     left, right = _promoted(reference.type), _promoted(value.type)
     common = left if operator in ("<<", ">>") else _common(left, right)
-    other = value if operator in ("<<", ">>") else Cast(value.span, common, value, is_implied=True)
-    first = Cast(reference.span, common, reference, is_implied=True)
-    both = Binary(value.span, common, operator, first, other)
-    return Cast(value.span, reference.type, both, is_implied=True)
+    other = value if operator in ("<<", ">>") else c.Cast(value.span, common, value, is_implied=True)
+    first = c.Cast(reference.span, common, reference, is_implied=True)
+    both = c.Binary(value.span, common, operator, first, other)
+    return c.Cast(value.span, reference.type, both, is_implied=True)
 
 
 def _promoted(kind: CType) -> CType:

@@ -8,6 +8,7 @@ from typing import NoReturn, TypeAlias
 
 import islpy as isl
 
+from arrayfold.c import tree as c
 from arrayfold.c.source import (
     CText,
     Guard,
@@ -16,24 +17,7 @@ from arrayfold.c.source import (
     assigned_variable,
     loop_variable,
 )
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Block,
-    CStatement,
-    Declare,
-    Evaluate,
-    Expression,
-    For,
-    If,
-    Label,
-    OtherStatement,
-    Span,
-    Unary,
-    Variable,
-    bare,
-    walk,
-)
+from arrayfold.c.tree import CStatement, Expression, Span, Variable, bare, walk
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.effects import Effect, EffectReader
@@ -106,7 +90,7 @@ class RegionWalk:
         region: Region,
         affine: AffineReader,
         is_data: Callable[[Variable], bool],
-        parallel: Collection[For],
+        parallel: Collection[c.For],
     ) -> None:
         self._text = text
         self._affine = affine
@@ -114,7 +98,7 @@ class RegionWalk:
         self._loops = LoopReader(text, affine)
         self._parallel = parallel
         self._values = ValueTracker(affine, region)
-        self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
+        self._labels = {node.name for node in region.nodes() if isinstance(node, c.Label)}
         self._names: set[str] = set()
         self.found: list[Found] = []
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
@@ -138,28 +122,28 @@ class RegionWalk:
         self, statement: CStatement, scope: Scope, around: _Around, number: int, label: str | None
     ) -> tuple[int, Scope]:
         match statement:
-            case Block(statements=statements):
+            case c.Block(statements=statements):
                 after, inner = self._sequence(statements, scope, around, number)
                 return after, replace(scope, values=inner.values)
-            case Label(name=name, statement=inner):
+            case c.Label(name=name, statement=inner):
                 return self._one(inner, scope, around, number, name)
-            case Evaluate(expression=expression):
+            case c.Evaluate(expression=expression):
                 return self._evaluate(statement, expression, scope, around, number, label)
-            case Declare(variables=variables):
+            case c.Declare(variables=variables):
                 return self._declare(variables, scope, around, number)
-            case If():
+            case c.If():
                 return self._if(statement, scope, around, number)
-            case For():
+            case c.For():
                 self._for(statement, scope, replace(around, path=around.at(number)))
                 return number + 1, self._values.without_assigned(statement, scope)
-            case OtherStatement(what=what):
+            case c.OtherStatement(what=what):
                 raise self._text.error(
                     f"{what} inside a region cannot be analysed", statement.span.start, _REFUSED.get(what)
                 )
 
     def _evaluate(
         self,
-        statement: Evaluate,
+        statement: c.Evaluate,
         expression: Expression,
         scope: Scope,
         around: _Around,
@@ -167,9 +151,9 @@ class RegionWalk:
         label: str | None,
     ) -> tuple[int, Scope]:
         inner = bare(expression)
-        if isinstance(inner, Binary) and inner.operator == ",":
+        if isinstance(inner, c.Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
-                single = Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
+                single = c.Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
                 number, scope = self._evaluate(single, part, scope, around, number, None)
             return number, scope
         effects = self._effects.of_statement(expression, scope)
@@ -214,7 +198,7 @@ class RegionWalk:
 
     # ------------------------------------------------ control
 
-    def _if(self, node: If, scope: Scope, around: _Around, number: int) -> tuple[int, Scope]:
+    def _if(self, node: c.If, scope: Scope, around: _Around, number: int) -> tuple[int, Scope]:
         truth = self._affine.truth(node.condition, scope)
         inside = outside = around
         effects = self._effects.of_value(node.condition, scope)
@@ -234,7 +218,7 @@ class RegionWalk:
             number, other = self._one(node.otherwise, other, outside, number, None)
         return number, self._values.after_choice(scope, truth, holds, other)
 
-    def _for(self, loop: For, scope: Scope, around: _Around) -> None:
+    def _for(self, loop: c.For, scope: Scope, around: _Around) -> None:
         variable = loop_variable(loop)
         if variable is None or loop.condition is None or loop.step is None:
             raise self._text.error(
@@ -259,10 +243,10 @@ class RegionWalk:
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
         self._one(loop.body, inner, replace(around, path=(*around.path, link)), 0, None)
 
-    def _refuse_changed_iterator(self, loop: For, variable: Variable) -> None:
+    def _refuse_changed_iterator(self, loop: c.For, variable: Variable) -> None:
         for node in walk(loop.body):
             if assigned_variable(node) is variable or (
-                isinstance(node, For) and loop_variable(node) is variable
+                isinstance(node, c.For) and loop_variable(node) is variable
             ):
                 raise self._text.error(
                     f"loop iterator {variable.name} changes inside its loop",
@@ -270,17 +254,17 @@ class RegionWalk:
                     "Use another variable.",
                 )
 
-    def _step(self, loop: For, variable: Variable) -> int:
+    def _step(self, loop: c.For, variable: Variable) -> int:
         assert loop.step is not None
         node = bare(loop.step)
         amount: Expression | None = None
         number, sign = 0, 1
         match node:
-            case Unary(operator="x++" | "++" | "x--" | "--" as operator):
+            case c.Unary(operator="x++" | "++" | "x--" | "--" as operator):
                 number = 1 if "+" in operator else -1
-            case Assign(operator="+=" | "-=" as operator, value=value):
+            case c.Assign(operator="+=" | "-=" as operator, value=value):
                 amount, sign = value, 1 if operator == "+=" else -1
-            case Assign(operator="=", value=value):
+            case c.Assign(operator="=", value=value):
                 amount, sign = self._added(bare(value), variable)
             case _:
                 pass
@@ -302,7 +286,7 @@ class RegionWalk:
 
     def _added(self, value: Expression, variable: Variable) -> tuple[Expression | None, int]:
         """`i + c`, `c + i` or `i - c`: c and its sign."""
-        if isinstance(value, Binary) and value.operator in ("+", "-"):
+        if isinstance(value, c.Binary) and value.operator in ("+", "-"):
             left, right = bare(value.left), bare(value.right)
             if getattr(left, "variable", None) is variable:
                 return right, 1 if value.operator == "+" else -1
@@ -313,13 +297,13 @@ class RegionWalk:
     def _refuse_bound(self, condition: Expression, scope: Scope) -> NoReturn:
         """Raise the error that says what in a loop condition is not affine."""
         match condition:
-            case Binary(operator="&&" | "||", left=left, right=right):
+            case c.Binary(operator="&&" | "||", left=left, right=right):
                 parts = [left, right]
             case _ if bare(condition) is not condition:
                 parts = [bare(condition)]
-            case Unary(operator="!", operand=operand):
+            case c.Unary(operator="!", operand=operand):
                 parts = [operand]
-            case Binary(left=left, right=right):
+            case c.Binary(left=left, right=right):
                 self._affine.value(bare(left), scope)
                 self._affine.value(bare(right), scope)
                 parts = []
