@@ -57,9 +57,7 @@ class CText:
 
     def line(self, offset: int) -> int:
         """The number of the line that holds a byte."""
-        if self.origin is not None:
-            return self.place(offset).line
-        return self.data.count(b"\n", 0, offset) + 1
+        return self.place(offset).line
 
     def error(self, message: str, offset: int, hint: str | None = None) -> InputError:
         """An error that points at a byte of the file."""

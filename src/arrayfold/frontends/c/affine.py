@@ -19,6 +19,7 @@ from arrayfold.frontends.c.integers import (
     Wrap,
     as_truth,
     beyond_ordinary,
+    constant,
     holds_all_of,
     is_huge_only,
     leaving,
@@ -152,7 +153,7 @@ class AffineReader:
             is_huge = is_huge_only(wrap.where.params(), self.parameters)
             if not is_huge:
                 # What wraps around twice may be an ordinary subscript again.
-                strange = beyond_ordinary(value).union(value.lt_set(_constant(scope, 0)))
+                strange = beyond_ordinary(value).union(value.lt_set(constant(scope.space, 0)))
                 wrap = replace(wrap, where=wrap.where.intersect(strange))
             if is_huge or not wrap.where.intersect_params(ordinary_sizes(self.parameters)).is_empty():
                 need = Need.of_wrap(self.text, wrap, scope.may.params())
@@ -214,7 +215,7 @@ class AffineReader:
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
         match expression:
             case c.Number(value=value):
-                return _constant(scope, value)
+                return constant(scope.space, value)
             case c.Reference(variable=variable):
                 return self._variable(expression, variable, scope)
             case c.Parentheses(inner=inner):
@@ -305,17 +306,19 @@ class AffineReader:
 
     def _by_constant(self, expression: c.Binary, left: isl.PwAff, number: int) -> isl.PwAff:
         """C division truncates towards zero, and the remainder has the sign of the dividend."""
-        zeros = isl.Set.universe(left.domain().get_space())
-        constant = isl.PwAff.from_aff(_constant_aff(zeros, abs(number)))
-        if expression.operator in ("<<", ">>") and 0 <= number < 31:
-            factor = isl.PwAff.from_aff(_constant_aff(zeros, 1 << number))
-            return left.mul(factor) if expression.operator == "<<" else left.div(factor).floor()
-        if expression.operator in ("/", "%") and number != 0:
-            if expression.operator == "%":
-                return left.tdiv_r(constant)
-            quotient = left.tdiv_q(constant)
-            return quotient if number > 0 else quotient.neg()
-        raise self._not_affine(expression)
+        space = left.get_domain_space()
+        match expression.operator:
+            case "<<" if 0 <= number < 31:
+                return left.mul(constant(space, 1 << number))
+            case ">>" if 0 <= number < 31:
+                return left.div(constant(space, 1 << number)).floor()
+            case "%" if number != 0:
+                return left.tdiv_r(constant(space, abs(number)))
+            case "/" if number != 0:
+                quotient = left.tdiv_q(constant(space, abs(number)))
+                return quotient if number > 0 else quotient.neg()
+            case _:
+                raise self._not_affine(expression)
 
     # ------------------------------------------------ conditions
 
@@ -364,7 +367,7 @@ class AffineReader:
         if isinstance(condition, c.Binary) and condition.operator in _COMPARISONS:
             left, right = self.value(condition.left, scope), self.value(condition.right, scope)
             return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
-        return coalesced(self.value(condition, scope).ne_set(_constant(scope, 0)))
+        return coalesced(self.value(condition, scope).ne_set(constant(scope.space, 0)))
 
     # ------------------------------------------------ refusals
 
@@ -411,11 +414,3 @@ def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str,
             return f"this is not affine: {what}", None
         case _:
             return "this is not affine in iterators and parameters", None
-
-
-def _constant(scope: Scope, value: int) -> isl.PwAff:
-    return isl.PwAff.from_aff(_constant_aff(isl.Set.universe(scope.space), value))
-
-
-def _constant_aff(domain: isl.Set, value: int) -> isl.Aff:
-    return isl.Aff.val_on_domain(isl.LocalSpace.from_space(domain.get_space()), isl.Val(str(value)))

@@ -42,20 +42,7 @@ _SUFFIXES = {
     "long long": "LL",
     "unsigned long long": "ULL",
 }
-_STATEMENTS = {
-    "WHILE_STMT": "while",
-    "DO_STMT": "do while",
-    "SWITCH_STMT": "switch",
-    "CASE_STMT": "case",
-    "DEFAULT_STMT": "default",
-    "GOTO_STMT": "goto",
-    "INDIRECT_GOTO_STMT": "goto",
-    "BREAK_STMT": "break",
-    "CONTINUE_STMT": "continue",
-    "RETURN_STMT": "return",
-    "ASM_STMT": "asm",
-    "MS_ASM_STMT": "asm",
-}
+_STATEMENTS = {"DO_STMT": "do while", "INDIRECT_GOTO_STMT": "goto", "MS_ASM_STMT": "asm"}
 
 
 @dataclass(frozen=True, eq=False)

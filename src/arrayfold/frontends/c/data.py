@@ -1,4 +1,4 @@
-"""The data that a C function takes and uses, with their types down to the last field.
+"""The data that a C function takes and uses, with types as far as values are made up and compared by them.
 
 libclang comes without types, so this file is checked loosely; nothing of libclang leaves it.
 """
@@ -9,20 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from arrayfold.c.data import (
-    ArrayData,
-    DataType,
-    GlobalData,
-    OtherData,
-    PointerData,
-    RecordData,
-    ScalarData,
-    ScalarKind,
-)
 from arrayfold.c.source import CText
 from arrayfold.frontends.c.libclang import library, translation_unit
+
+ScalarKind: TypeAlias = Literal["integer", "truth", "real", "long real", "complex"]
 
 _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|__restrict|_Atomic)\b\s*")
 _SCALARS: Mapping[str, ScalarKind] = {
@@ -32,6 +24,77 @@ _SCALARS: Mapping[str, ScalarKind] = {
     "BOOL": "truth",
     "LONGDOUBLE": "long real",
 }
+
+
+@dataclass(frozen=True)
+class ScalarData:
+    """A number.
+
+    name  its type without qualifiers, as C can read it
+    """
+
+    name: str
+    kind: ScalarKind
+    is_const: bool = False
+
+
+@dataclass(frozen=True)
+class ArrayData:
+    """An array; its count is None where it is not a constant."""
+
+    element: DataType
+    count: int | None
+
+
+@dataclass(frozen=True)
+class PointerData:
+    """A pointer to data."""
+
+    target: DataType
+    is_const: bool = False
+
+
+@dataclass(frozen=True)
+class RecordData:
+    """A structure or a union; a field without a name holds fields that are reached without it."""
+
+    name: str
+    fields: tuple[tuple[str, DataType], ...]
+    is_union: bool
+    is_const: bool = False
+
+
+@dataclass(frozen=True)
+class OtherData:
+    """Anything else, such as a function or a type without a definition.
+
+    is_around  whether it is a structure that this one is part of, as in a list
+    """
+
+    name: str
+    is_around: bool = False
+
+
+DataType: TypeAlias = ScalarData | ArrayData | PointerData | RecordData | OtherData
+
+
+@dataclass(frozen=True)
+class GlobalData:
+    """A variable outside of functions."""
+
+    type: DataType
+    has_value: bool
+
+
+def is_constant(data: DataType) -> bool:
+    """Whether nothing of it may be written."""
+    match data:
+        case ArrayData(element=element):
+            return is_constant(element)
+        case ScalarData(is_const=is_const) | PointerData(is_const=is_const) | RecordData(is_const=is_const):
+            return is_const
+        case OtherData():
+            return True
 
 
 @dataclass(frozen=True)

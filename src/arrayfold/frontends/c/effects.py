@@ -64,13 +64,6 @@ class EffectReader:
         while isinstance(inner, c.Member) and not inner.is_arrow:
             inner = bare(inner.base)
         self._refuse_pointers(inner)
-        access = array_access(inner)
-        if access is None:
-            raise self._text.error(
-                "cannot see what this assigns to",
-                target.span.start,
-                "Assign to an array element or a variable.",
-            )
         if is_read:
             self._access(inner, scope, is_write=False)
         self._access(inner, scope, is_write=True, is_partial=is_partial)
