@@ -49,7 +49,7 @@ _OWN_STATE = frozenset(
         *("omp_get_thread_num", "omp_get_num_threads", "omp_in_parallel", "exit", "_Exit", "abort"),
     ]
 )
-_TWICE = frozenset(["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "savectx", "vfork", "getcontext"])
+_TWICE = frozenset(["setjmp", "sigsetjmp", "savectx", "vfork", "getcontext"])
 
 # ---------------------------------------------------------------- bodies
 
@@ -134,7 +134,7 @@ def is_known_pure(name: str) -> bool:
 
 def returns_twice(function: Function) -> bool:
     """Whether a call may return again later, as that of setjmp does."""
-    return function.name in _TWICE or _plain(function.name) in _TWICE
+    return _plain(function.name) in _TWICE
 
 
 def _plain(name: str) -> str:

@@ -60,6 +60,10 @@ class Scope:
         """The same place, reached less often."""
         return replace(self, may=self.may.intersect(may), must=self.must.intersect(must))
 
+    def lifted(self, value: isl.PwAff) -> isl.PwAff:
+        """A function of the first loops around, such as those around an assignment, as one of all of them."""
+        return value.add_dims(isl.dim_type.in_, len(self.iterators) - value.dim(isl.dim_type.in_))
+
     @property
     def space(self) -> isl.Space:
         """The space of the iterations, without parameters."""
@@ -275,9 +279,7 @@ class AffineReader:
                 )
             )
         if variable in scope.values:
-            known = scope.values[variable]
-            missing = len(scope.iterators) - known.dim(isl.dim_type.in_)
-            return known.add_dims(isl.dim_type.in_, missing)
+            return scope.lifted(scope.values[variable])
         changes = variable in self.written or variable in self.iterators
         if not variable.type.is_integer or changes or variable.is_volatile or variable not in self.names:
             raise self._not_affine(expression)

@@ -31,6 +31,11 @@ _ISL_WORDS = (
     *("exists", "and", "or", "implies", "not", "infty", "infinity", "nan", "min", "max", "rat", "true"),
     *("false", "ceild", "floord", "mod", "ceil", "floor"),
 )
+_FROM_OUTSIDE: Mapping[str, str] = {
+    "parameter": "comes from the caller",
+    "global": "global",
+    "static": "static: its values stay until the next call",
+}
 _CHARACTER = 8
 _ALLOCATORS = ("malloc", "calloc", "aligned_alloc", "realloc")
 
@@ -180,12 +185,8 @@ def _reason(
     if loops.get(array):
         innermost = loops[array][-1].name
         return Kept(f"declared inside the loop over {innermost}", is_final=True)
-    if array.storage == "parameter":
-        return Kept("comes from the caller")
-    if array.storage == "global":
-        return Kept("global")
-    if array.storage == "static":
-        return Kept("static: its values stay until the next call")
+    if array.storage in _FROM_OUTSIDE:
+        return Kept(_FROM_OUTSIDE[array.storage])
     if array.is_pointer:
         return Kept("a pointer to memory from elsewhere")
     if array.initial is not None:

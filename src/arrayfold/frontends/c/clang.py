@@ -75,18 +75,13 @@ class _Converter:
         self._unit = unit
         self._file = file
         self._text = data.decode("latin-1")
-        self._macro_uses = {
-            cursor.extent.start.offset
-            for cursor in unit.cursor.get_children()
-            if cursor.kind.name == "MACRO_INSTANTIATION"
-            and cursor.location.file is not None
-            and cursor.location.file.name == file
-        }
-        self._macros = {
-            cursor.spelling: cursor
-            for cursor in unit.cursor.get_children()
-            if cursor.kind.name == "MACRO_DEFINITION"
-        }
+        self._all = list(unit.cursor.get_children())
+        places = ((cursor, cursor.location.file) for cursor in self._all)
+        self._own = [cursor for cursor, place in places if place is not None and place.name == file]
+        uses = (cursor for cursor in self._own if cursor.kind.name == "MACRO_INSTANTIATION")
+        self._macro_uses = {cursor.extent.start.offset for cursor in uses}
+        macros = (cursor for cursor in self._all if cursor.kind.name == "MACRO_DEFINITION")
+        self._macros = {cursor.spelling: cursor for cursor in macros}
         self._specifiers = -1
         self._variables: dict[Any, Variable] = {}
         self._functions: dict[Any, Function] = {}
@@ -94,16 +89,12 @@ class _Converter:
     def unit(self) -> Unit:
         functions = [
             self._function_tree(cursor)
-            for cursor in self._unit.cursor.get_children()
-            if cursor.kind.name == "FUNCTION_DECL"
-            and cursor.is_definition()
-            and cursor.location.file is not None
-            and cursor.location.file.name == self._file
+            for cursor in self._own
+            if cursor.kind.name == "FUNCTION_DECL" and cursor.is_definition()
         ]
-        outside = list(self._unit.cursor.get_children())
         macros = frozenset(self._macros)
-        declared = frozenset(cursor.spelling for cursor in outside if cursor.kind.name == "FUNCTION_DECL")
-        names = {name for cursor in outside for name in declared_names(cursor)}
+        declared = frozenset(cursor.spelling for cursor in self._all if cursor.kind.name == "FUNCTION_DECL")
+        names = {name for cursor in self._all for name in declared_names(cursor)}
         names |= {variable.name for variable in self._variables.values()}
         names |= {function.name for function in self._functions.values()}
         for name in {str(include.include.name) for include in self._unit.get_includes()}:

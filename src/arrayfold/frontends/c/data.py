@@ -135,14 +135,21 @@ def function_data(text: CText, name: str) -> FunctionData:
 
 def _data(kind: Any, around: tuple[str, ...] = ()) -> DataType:
     """A type; `around` names the structures that it is part of."""
-    name = kind.get_canonical().kind.name
-    if name == "POINTER":
-        return _pointer(kind, around)
-    if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
-        return _array(kind, around)
     canonical = kind.get_canonical()
+    name = canonical.kind.name
     spelling = _QUALIFIER.sub("", canonical.spelling).strip()
     is_const = bool(canonical.is_const_qualified())
+    if name == "POINTER":
+        pointee = canonical.get_pointee()
+        if pointee.kind.name == "VOID":
+            return PointerData(ScalarData("unsigned char", "integer"), bool(kind.is_const_qualified()))
+        return PointerData(_data(pointee, around), is_const)
+    if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
+        element = _data(canonical.element_type, around)
+        count = int(canonical.element_count) if name == "CONSTANTARRAY" else None
+        # The qualifiers of an array are those of its elements: they get lost in `const` typedefs of arrays.
+        is_const = bool(kind.is_const_qualified()) or is_const
+        return ArrayData(_constant(element) if is_const else element, count)
     if name in _SCALARS:
         return ScalarData(spelling, _SCALARS[name], is_const)
     if name == "COMPLEX":
@@ -150,23 +157,6 @@ def _data(kind: Any, around: tuple[str, ...] = ()) -> DataType:
     if name == "RECORD":
         return _record(canonical, spelling, is_const, around)
     return OtherData(spelling)
-
-
-def _pointer(kind: Any, around: tuple[str, ...]) -> DataType:
-    pointee = kind.get_canonical().get_pointee()
-    if pointee.kind.name == "VOID":
-        return PointerData(ScalarData("unsigned char", "integer"), bool(kind.is_const_qualified()))
-    is_const = bool(kind.get_canonical().is_const_qualified())
-    return PointerData(_data(pointee, around), is_const)
-
-
-def _array(kind: Any, around: tuple[str, ...]) -> DataType:
-    # The qualifiers of an array are those of its elements: they get lost in `const` typedefs of arrays.
-    is_const = bool(kind.is_const_qualified() or kind.get_canonical().is_const_qualified())
-    canonical = kind.get_canonical()
-    count = int(canonical.element_count) if canonical.kind.name == "CONSTANTARRAY" else None
-    element = _data(canonical.element_type, around)
-    return ArrayData(_constant(element) if is_const else element, count)
 
 
 def _constant(data: DataType) -> DataType:

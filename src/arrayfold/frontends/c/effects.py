@@ -105,17 +105,18 @@ class EffectReader:
 
     def _value(self, expression: Expression, scope: Scope) -> None:
         match expression:
-            case c.Number() | c.OtherLiteral():
+            case c.Number() | c.OtherLiteral() | c.Opaque(what="sizeof"):
                 return
-            case c.Parentheses(inner=inner):
+            case (
+                c.Parentheses(inner=inner)
+                | c.Cast(operand=inner)
+                | c.Member(base=inner, is_arrow=False)
+                | c.Unary(operator="+" | "-" | "!" | "~", operand=inner)
+            ):
                 self._value(inner, scope)
-            case c.Cast(operand=operand):
-                self._value(operand, scope)
             case c.Reference() | c.Subscript():
                 self._refuse_pointers(expression)
                 self._access(expression, scope, is_write=False)
-            case c.Member(base=base, is_arrow=False):
-                self._value(base, scope)
             case c.Binary(operator="&&" | "||" as operator, left=left, right=right):
                 self._value(left, scope)
                 truth = self._affine.truth(left, scope)
@@ -130,13 +131,9 @@ class EffectReader:
                 fails = truth.negated()
                 self._value(then, scope.narrowed(truth.may, truth.must))
                 self._value(otherwise, scope.narrowed(fails.may, fails.must))
-            case c.Unary(operator="+" | "-" | "!" | "~", operand=operand):
-                self._value(operand, scope)
             case c.Call(arguments=arguments):
                 for argument in arguments:
                     self._argument(argument, scope)
-            case c.Opaque(what="sizeof"):
-                return
             case _:
                 raise self._refusal(expression)
 

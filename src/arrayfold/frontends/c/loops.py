@@ -67,7 +67,7 @@ class LoopReader:
             found = self._affine.wraps[count:]
             wraps += [replace(wrap, where=wrap.where.intersect(evaluated)) for wrap in found]
         self._limit_bounds(wraps, holds, iterator)
-        ends = fails.union(self._limit_iterator(loop, variable, step, inner, start, holds))
+        ends = fails.union(self._limit_iterator(loop, step, inner, start, holds))
         if _has_inequality(loop.condition):
             # `i != end` past the end would never stop, which no program means.
             ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
@@ -99,15 +99,10 @@ class LoopReader:
                 self._affine.needs.append(Need.of_wrap(self._text, wrap, holds.params()))
 
     def _limit_iterator(
-        self,
-        loop: For,
-        variable: Variable,
-        step: int,
-        inner: Scope,
-        start: isl.PwAff,
-        holds: isl.Set,
+        self, loop: For, step: int, inner: Scope, start: isl.PwAff, holds: isl.Set
     ) -> isl.Set:
         """The iterator must not wrap around, unless that ends the loop: { [outer, i] } where it does."""
+        variable = inner.iterators[-1]
         kind = variable.type
         nowhere = isl.Set.empty(inner.space)
         if not wraps_when_stepping(kind):

@@ -56,8 +56,7 @@ class RegionProgram:
         parallel_start  where a parallel construct around the region begins, if there is one
         """
         context = self._context
-        items = list(zip(self._found, self._maps, strict=True))
-        statements = tuple(self._statement(item, relations) for item, relations in items)
+        statements = tuple(map(self._statement, self._found, self._maps))
         schedule, parallel = _schedule(self._found, self._parameters)
         schedule = schedule.align_params(context.get_space())
         arrays = tuple(self._array(array, statements) for array in self._reader.arrays)
@@ -155,6 +154,7 @@ class RegionProgram:
         }
 
     def _statement(self, item: Found, relations: Sequence[isl.Map]) -> Statement:
+        names, space = _loop_names(item, self._parameters), self._context.get_space()
         accesses: list[Access] = []
         for effect, relation in zip(item.effects, relations, strict=True):
             array = self._names[effect.variable]
@@ -164,15 +164,15 @@ class RegionProgram:
                 sure = sure.subtract(sure)
             parts = ((relation.intersect_domain(sure), True), (relation.subtract_domain(sure), False))
             for part, is_must in parts:
-                aligned = coalesced(part.align_params(self._context.get_space()))
-                for k, name in enumerate(_loop_names(item, self._parameters)):
+                aligned = coalesced(part.align_params(space))
+                for k, name in enumerate(names):
                     aligned = aligned.set_dim_name(isl.dim_type.in_, k, name)
                 if not aligned.is_empty():
                     # What is assigned by a statement is assigned whenever it runs.
                     whenever_run = effect.is_write and is_whole
                     accesses.append(Access(array, aligned, effect.is_write, is_must, whenever_run))
-        domain = item.may.set_tuple_name(item.name).align_params(self._context.get_space())
-        for k, name in enumerate(_loop_names(item, self._parameters)):
+        domain = item.may.set_tuple_name(item.name).align_params(space)
+        for k, name in enumerate(names):
             domain = domain.set_dim_name(isl.dim_type.set, k, name)
         return Statement(item.name, domain, tuple(accesses))
 

@@ -71,7 +71,7 @@ class ValueTracker:
         """What is known after an if: what both sides agree on, or what an affine condition tells apart."""
         values: dict[Variable, isl.PwAff] = {}
         for variable in (one for one in then.values if one in otherwise.values):
-            first, second = (_at_depth(one.values[variable], scope) for one in (then, otherwise))
+            first, second = (scope.lifted(one.values[variable]) for one in (then, otherwise))
             if first.is_equal(second):
                 values[variable] = first
             elif truth.is_exact:
@@ -119,8 +119,3 @@ def _common(left: CType, right: CType) -> CType:
     if not (left.is_integer and right.is_integer) or left.bits != right.bits:
         return left if left.bits > right.bits or not right.is_integer else right
     return left if left.kind == "unsigned" else right
-
-
-def _at_depth(value: isl.PwAff, scope: Scope) -> isl.PwAff:
-    """A value as a function of the loops around a place inside those around its assignment."""
-    return value.add_dims(isl.dim_type.in_, len(scope.iterators) - value.dim(isl.dim_type.in_))

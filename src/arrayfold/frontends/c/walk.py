@@ -127,8 +127,8 @@ class RegionWalk:
                 return after, replace(scope, values=inner.values)
             case c.Label(name=name, statement=inner):
                 return self._one(inner, scope, around, number, name)
-            case c.Evaluate(expression=expression):
-                return self._evaluate(statement, expression, scope, around, number, label)
+            case c.Evaluate():
+                return self._evaluate(statement, scope, around, number, label)
             case c.Declare(variables=variables):
                 return self._declare(variables, scope, around, number)
             case c.If():
@@ -142,24 +142,18 @@ class RegionWalk:
                 )
 
     def _evaluate(
-        self,
-        statement: c.Evaluate,
-        expression: Expression,
-        scope: Scope,
-        around: _Around,
-        number: int,
-        label: str | None,
+        self, statement: c.Evaluate, scope: Scope, around: _Around, number: int, label: str | None
     ) -> tuple[int, Scope]:
-        inner = bare(expression)
+        inner = bare(statement.expression)
         if isinstance(inner, c.Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
                 single = c.Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
-                number, scope = self._evaluate(single, part, scope, around, number, None)
+                number, scope = self._evaluate(single, scope, around, number, None)
             return number, scope
-        effects = self._effects.of_statement(expression, scope)
+        effects = self._effects.of_statement(statement.expression, scope)
         source = StatementSource(statement, scope.iterators, around.guards)
         self._add(source, scope, around.at(number), effects, label)
-        return number + 1, self._values.evaluated(expression, scope)
+        return number + 1, self._values.evaluated(statement.expression, scope)
 
     def _declare(
         self, variables: Sequence[Variable], scope: Scope, around: _Around, number: int
