@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 TypeKind: TypeAlias = Literal["signed", "unsigned", "floating", "pointer", "array", "function", "other"]
@@ -297,7 +297,7 @@ class OtherStatement(_Node):
     """A statement of another kind, with the word for it; `parts` are what libclang shows inside."""
 
     what: str
-    parts: tuple[CStatement | Expression, ...] = field(default=())
+    parts: tuple[CStatement | Expression, ...] = ()
 
 
 CStatement: TypeAlias = Evaluate | Declare | Block | For | If | Label | OtherStatement

@@ -14,19 +14,8 @@ from arrayfold.c.source import CText
 from arrayfold.c.tree import Expression, Variable, bare, named_in, walk
 from arrayfold.exact.isl import coalesced, fresh_names
 from arrayfold.exact.pieces import in_one_piece
+from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.assumptions import Need
-from arrayfold.frontends.c.integers import (
-    Wrap,
-    as_truth,
-    beyond_ordinary,
-    constant,
-    holds_all_of,
-    is_huge_only,
-    leaving,
-    ordinary_sizes,
-    type_ranges,
-    wrapped,
-)
 
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 _DEEPEST_CALL = 20
@@ -112,7 +101,7 @@ class AffineReader:
         self.iterators = iterators
         self.parameters: dict[str, Variable] = {}
         self.known = known if known is not None else isl.Set("{ : }")
-        self.wraps: list[Wrap] = []
+        self.wraps: list[integers.Wrap] = []
         self.needs: list[Need] = []
         self._left_out: list[isl.Set] | None = None
         self._ranges: dict[tuple[tuple[str, ...], tuple[Variable, ...]], isl.Set] = {}
@@ -125,8 +114,8 @@ class AffineReader:
         match expression:
             case c.Cast(type=kind, operand=operand):
                 if kind.is_boolean and not operand.type.is_boolean:
-                    return as_truth(result)
-                if kind.is_integer and not holds_all_of(kind, operand.type):
+                    return integers.as_truth(result)
+                if kind.is_integer and not integers.holds_all_of(kind, operand.type):
                     return self._fitted(expression, result, scope)
             case c.Unary(type=kind) | c.Binary(type=kind) if kind.kind == "unsigned":
                 return self._fitted(expression, result, scope)
@@ -134,7 +123,7 @@ class AffineReader:
                 pass
         return result
 
-    def value_with_wraps(self, expression: Expression, scope: Scope) -> tuple[isl.PwAff, list[Wrap]]:
+    def value_with_wraps(self, expression: Expression, scope: Scope) -> tuple[isl.PwAff, list[integers.Wrap]]:
         """The value of an expression, and what wraps around on the way to it."""
         count = len(self.wraps)
         value = self.value(expression, scope)
@@ -154,12 +143,14 @@ class AffineReader:
         """The value of a subscript; where it wraps around to what no array has, that must not happen."""
         value, wraps = self.value_with_wraps(expression, scope)
         for wrap in wraps:
-            is_huge = is_huge_only(wrap.where.params(), self.parameters)
+            is_huge = integers.is_huge_only(wrap.where.params(), self.parameters)
             if not is_huge:
                 # What wraps around twice may be an ordinary subscript again.
-                strange = beyond_ordinary(value).union(value.lt_set(constant(scope.space, 0)))
+                negative = value.lt_set(integers.constant(scope.space, 0))
+                strange = integers.beyond_ordinary(value).union(negative)
                 wrap = replace(wrap, where=wrap.where.intersect(strange))
-            if is_huge or not wrap.where.intersect_params(ordinary_sizes(self.parameters)).is_empty():
+            usual = integers.ordinary_sizes(self.parameters)
+            if is_huge or not wrap.where.intersect_params(usual).is_empty():
                 need = Need.of_wrap(self.text, wrap, scope.may.params())
                 self.needs.append(replace(need, may_assume=is_huge or not wrap.is_cut))
         return value
@@ -174,12 +165,12 @@ class AffineReader:
         """{ [i] }: iterations and parameter values that their types and what is known allow."""
         key = tuple(self.parameters), scope.iterators
         if key not in self._ranges:
-            self._ranges[key] = type_ranges(self.parameters, scope.iterators)
+            self._ranges[key] = integers.type_ranges(self.parameters, scope.iterators)
         return self._ranges[key].intersect_params(self.known)
 
     def _fitted(self, expression: Expression, value: isl.PwAff, scope: Scope) -> isl.PwAff:
         """A value as the type of an expression keeps it."""
-        below, above = leaving(value, expression.type)
+        below, above = integers.leaving(value, expression.type)
         possible = self.within_types(scope).intersect(scope.may)
         is_low, is_high = (not part.intersect(possible).is_empty() for part in (below, above))
         if not (is_low or is_high):
@@ -198,7 +189,7 @@ class AffineReader:
         is_cut = isinstance(expression, c.Cast) and expression.type.bits < expression.operand.type.bits
         is_unsigned = expression.type.kind == "unsigned"
         self.wraps.append(
-            Wrap(
+            integers.Wrap(
                 span.start,
                 text,
                 expression.type,
@@ -208,7 +199,7 @@ class AffineReader:
                 is_low and is_unsigned and not is_cut,
             )
         )
-        return wrapped(value, expression.type, where, reached)
+        return integers.wrapped(value, expression.type, where, reached)
 
     def constant(self, expression: Expression) -> int | None:
         """The value of an expression without variables; None if it has some."""
@@ -219,7 +210,7 @@ class AffineReader:
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
         match expression:
             case c.Number(value=value):
-                return constant(scope.space, value)
+                return integers.constant(scope.space, value)
             case c.Reference(variable=variable):
                 return self._variable(expression, variable, scope)
             case c.Parentheses(inner=inner):
@@ -311,13 +302,13 @@ class AffineReader:
         space = left.get_domain_space()
         match expression.operator:
             case "<<" if 0 <= number < 31:
-                return left.mul(constant(space, 1 << number))
+                return left.mul(integers.constant(space, 1 << number))
             case ">>" if 0 <= number < 31:
-                return left.div(constant(space, 1 << number)).floor()
+                return left.div(integers.constant(space, 1 << number)).floor()
             case "%" if number != 0:
-                return left.tdiv_r(constant(space, abs(number)))
+                return left.tdiv_r(integers.constant(space, abs(number)))
             case "/" if number != 0:
-                quotient = left.tdiv_q(constant(space, abs(number)))
+                quotient = left.tdiv_q(integers.constant(space, abs(number)))
                 return quotient if number > 0 else quotient.neg()
             case _:
                 raise self._not_affine(expression)
@@ -369,7 +360,7 @@ class AffineReader:
         if isinstance(condition, c.Binary) and condition.operator in _COMPARISONS:
             left, right = self.value(condition.left, scope), self.value(condition.right, scope)
             return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
-        return coalesced(self.value(condition, scope).ne_set(constant(scope.space, 0)))
+        return coalesced(self.value(condition, scope).ne_set(integers.constant(scope.space, 0)))
 
     # ------------------------------------------------ refusals
 

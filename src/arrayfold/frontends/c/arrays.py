@@ -221,11 +221,8 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
 
 
 def _is_allocation(node: Expression | CStatement) -> bool:
-    value = getattr(node, "value", None)
-    return any(
-        isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS
-        for inner in (walk(value) if value is not None else ())
-    )
+    inside = walk(node.value) if isinstance(node, c.Assign) else ()
+    return any(isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS for inner in inside)
 
 
 def possible_alias(arrays: Sequence[Variable], written: frozenset[Variable]) -> tuple[str, str] | None:

@@ -11,21 +11,7 @@ from typing import Any
 from arrayfold.c import tree as c
 from arrayfold.c.calls import facts_of
 from arrayfold.c.tree import CStatement, CType, Expression, Function, FunctionTree, Span, Variable
-from arrayfold.frontends.c.libclang import (
-    c_type,
-    cindex,
-    declared_names,
-    declared_purity,
-    evaluate,
-    file_location,
-    identifiers_in_header,
-    library,
-    raise_errors,
-    skipped_parts,
-    storage,
-    translation_unit,
-    written_type,
-)
+from arrayfold.frontends.c import libclang
 
 _BINARY = (
     *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
@@ -62,8 +48,8 @@ class Unit:
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
     """The functions of a C file; an error of the compiler is an InputError at its place."""
-    unit = translation_unit(file, data, arguments)
-    raise_errors(unit, file, data)
+    unit = libclang.translation_unit(file, data, arguments)
+    libclang.raise_errors(unit, file, data)
     return _Converter(unit, file, data).unit()
 
 
@@ -94,12 +80,12 @@ class _Converter:
         ]
         macros = frozenset(self._macros)
         declared = frozenset(cursor.spelling for cursor in self._all if cursor.kind.name == "FUNCTION_DECL")
-        names = {name for cursor in self._all for name in declared_names(cursor)}
+        names = {name for cursor in self._all for name in libclang.declared_names(cursor)}
         names |= {variable.name for variable in self._variables.values()}
         names |= {function.name for function in self._functions.values()}
         for name in {str(include.include.name) for include in self._unit.get_includes()}:
-            names |= identifiers_in_header(name)
-        skipped = skipped_parts(self._unit, self._file)
+            names |= libclang.identifiers_in_header(name)
+        skipped = libclang.skipped_parts(self._unit, self._file)
         return Unit(tuple(functions), skipped, macros, declared, macros | names)
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
@@ -110,9 +96,9 @@ class _Converter:
             cursor.spelling,
             self._parameters(cursor),
             statement,
-            c_type(cursor.result_type),
+            libclang.c_type(cursor.result_type),
             self._span(cursor),
-            cursor.storage_class == cindex.StorageClass.STATIC,
+            cursor.storage_class == libclang.cindex.StorageClass.STATIC,
         )
 
     def _parameters(self, cursor: Any) -> tuple[Variable, ...]:
@@ -122,15 +108,15 @@ class _Converter:
 
     def _span(self, cursor: Any) -> Span:
         extent = cursor.extent
-        file, start = file_location(extent.start)
-        _, end = file_location(extent.end)
+        file, start = libclang.file_location(extent.start)
+        _, end = libclang.file_location(extent.end)
         if file != self._file:
             return Span(-1, -1, is_text=False)
         return Span(start, max(start, end), start not in self._macro_uses)
 
     def _token(self, cursor: Any) -> str | None:
         """The text of a number or a character constant that does not come out of a macro."""
-        file, offset = file_location(cursor.extent.start)
+        file, offset = libclang.file_location(cursor.extent.start)
         match = _TOKEN.match(self._text, offset) if file == self._file else None
         return match.group() if match else None
 
@@ -139,7 +125,7 @@ class _Converter:
     def _variable(self, cursor: Any) -> Variable:
         key = cursor.canonical.hash
         if key not in self._variables:
-            initializer = library().clang_Cursor_getVarDeclInitializer(cursor)
+            initializer = libclang.library().clang_Cursor_getVarDeclInitializer(cursor)
             parts = [child for child in cursor.get_children() if child.kind.is_expression()]
             initial = parts.pop() if parts and not initializer.kind.is_invalid() else None
             variable = self._variables[key] = self._new_variable(cursor, parts)
@@ -153,8 +139,8 @@ class _Converter:
         specifiers = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
         return Variable(
             cursor.spelling,
-            c_type(cursor.type),
-            storage(cursor),
+            libclang.c_type(cursor.type),
+            libclang.storage(cursor),
             self._span(cursor),
             element,
             extents,
@@ -162,8 +148,8 @@ class _Converter:
             bool(re.search(r"\brestrict\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
-            file_location(cursor.location)[1],
-            written_type(self._text, specifiers, self._macros, element),
+            libclang.file_location(cursor.location)[1],
+            libclang.written_type(self._text, specifiers, self._macros, element),
         )
 
     def _extents(
@@ -180,25 +166,20 @@ class _Converter:
                 is_pointer = True
                 extents.append(None)
                 kind = kind.get_pointee()
-            elif name == "CONSTANTARRAY":
-                if written:
-                    written.pop()
-                extents.append(int(kind.element_count))
-                kind = kind.element_type
-            elif name == "VARIABLEARRAY":
-                extents.append(written.pop() if written else None)
-                kind = kind.element_type
-            elif name == "INCOMPLETEARRAY":
-                extents.append(None)
+            elif name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
+                size = written.pop() if written and name != "INCOMPLETEARRAY" else None
+                extents.append(int(kind.element_count) if name == "CONSTANTARRAY" else size)
                 kind = kind.element_type
             else:
-                return tuple(extents), c_type(spelled), is_pointer
+                return tuple(extents), libclang.c_type(spelled), is_pointer
 
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
         key = declared.canonical.hash
         if key not in self._functions:
-            function = self._functions[key] = Function(declared.spelling, declared=declared_purity(declared))
+            function = self._functions[key] = Function(
+                declared.spelling, declared=libclang.declared_purity(declared)
+            )
             # Only now, because the body may call the function itself.
             for name, value in self._facts(declared).items():
                 object.__setattr__(function, name, value)
@@ -258,9 +239,9 @@ class _Converter:
     # ------------------------------------------------ expressions
 
     def _expression(self, cursor: Any) -> Expression:
-        span, name, kind = self._span(cursor), cursor.kind.name, c_type(cursor.type)
+        span, name, kind = self._span(cursor), cursor.kind.name, libclang.c_type(cursor.type)
         if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
-            value = evaluate(cursor)
+            value = libclang.evaluate(cursor)
             text = self._token(cursor)
             if isinstance(value, int):
                 # libclang gives 64 bits with a sign.
@@ -293,10 +274,11 @@ class _Converter:
         if name == "MEMBER_REF_EXPR" and len(inner) == 1:
             return c.Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
         if name == "UNARY_OPERATOR" and len(inner) == 1:
-            operator = _UNARY[min(library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
+            number = libclang.library().clang_getCursorUnaryOperatorKind(cursor)
+            operator = _UNARY[min(number, len(_UNARY) - 1)]
             return c.Unary(span, kind, operator, inner[0])
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
-            operator = _BINARY[library().clang_getCursorBinaryOperatorKind(cursor)]
+            operator = _BINARY[libclang.library().clang_getCursorBinaryOperatorKind(cursor)]
             is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
             return (c.Assign if is_assignment else c.Binary)(span, kind, operator, *inner)
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
@@ -305,7 +287,7 @@ class _Converter:
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
         text = self._token(cursor)
         if text is None and kind.spelling in ("float", "double"):
-            text = f"{evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
+            text = f"{libclang.evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
         return (
             c.OtherLiteral(span, kind, text)
             if text

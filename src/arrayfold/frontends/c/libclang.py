@@ -192,10 +192,8 @@ def storage(cursor: Any) -> Storage:
     """Where a variable lives."""
     if cursor.kind.name == "PARM_DECL":
         return "parameter"
-    if cursor.storage_class == cindex.StorageClass.EXTERN:
-        return "global"
     is_outside = cursor.semantic_parent is not None and cursor.semantic_parent.kind.name == "TRANSLATION_UNIT"
-    if is_outside:
+    if is_outside or cursor.storage_class == cindex.StorageClass.EXTERN:
         return "global"
     return "static" if cursor.storage_class == cindex.StorageClass.STATIC else "local"
 

@@ -122,8 +122,7 @@ def _numbered(region: Region, regions: Sequence[Region]) -> Region:
     same = [other for other in regions if other.name == region.name]
     if len(same) == 1:
         return region
-    name = f"{region.name}.{same.index(region) + 1}"
-    return replace(region, name=name)
+    return replace(region, name=f"{region.name}.{same.index(region) + 1}")
 
 
 def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region:

@@ -57,7 +57,7 @@ class _Statement:
 
 def read_pet(file: str, text: str) -> Program:
     """The program that a file of pet states; every complaint points into the text."""
-    root = read_yaml(file, text)
+    root = read_yaml(SourceText.of(text, file))
     arrays = [_array(node) for node in root.need("arrays", "a file of pet").items()]
     extents = {array.name: array.extent for array in arrays}
     found = [_statement(node, extents) for node in root.need("statements", "a file of pet").items()]

@@ -85,19 +85,14 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def read_yaml(file: str, text: str) -> YamlNode:
-    """The one document of a YAML text.
+def read_yaml(whole: SourceText) -> YamlNode:
+    """The one document of a YAML text, which may stand inside a file.
 
-    >>> root = read_yaml("x.yaml", "a: 1\\nb: '{ A[i]\\n  }'")
+    >>> root = read_yaml(SourceText.of("a: 1\\nb: '{ A[i]\\n  }'", "x.yaml"))
     >>> b = root.need("b", "x").text()
     >>> b.value, str(b.place(7))
     ('{ A[i] }', 'x.yaml:3:3')
     """
-    return read_located_yaml(SourceText.of(text, file))
-
-
-def read_located_yaml(whole: SourceText) -> YamlNode:
-    """The one document of a YAML text that stands in a file."""
     try:
         node = cast("yaml.Node | None", yaml.compose(whole.value, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as error:

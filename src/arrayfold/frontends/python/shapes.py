@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from arrayfold.base.errors import InputError
 from arrayfold.frontends.python.expressions import RELATIONS
@@ -156,18 +157,12 @@ def _read_naming(interface: Interface, statement: ast.stmt) -> None:
                 info = interface.arrays[target.id]
                 info.extents = [interface.size(size) for size in _shape_of(value)]
             elif len(interface.stores(target.id)) == 1 and target.id not in interface.scalars:
-                _name_expression(interface, statement, target.id, value)
+                # `H = N - 2`: a name for an expression of sizes.
+                with suppress(InputError):
+                    interface.named[target.id] = interface.size(value)
+                    interface.setup.add(statement)
         case _:
             pass
-
-
-def _name_expression(interface: Interface, statement: ast.stmt, name: str, value: ast.expr) -> None:
-    """`H = N - 2`: a name for an expression of sizes."""
-    try:
-        interface.named[name] = interface.size(value)
-    except InputError:
-        return
-    interface.setup.add(statement)
 
 
 def _name_size(interface: Interface, target: ast.expr, array: str, dimension: int, node: ast.AST) -> None:

@@ -134,10 +134,8 @@ class ProblemParts:
             raise self.error(message, key, name, did_you_mean(name or "", domains))
         expected = domains[name].dim(isl.dim_type.set)
         if found != expected:
-            message = (
-                f"statement {name} has {counted(expected, 'iterator')} in the domain, but {found} in {key}"
-            )
-            raise self.error(message, key, name)
+            has = f"statement {name} has {counted(expected, 'iterator')} in the domain"
+            raise self.error(f"{has}, but {found} in {key}", key, name)
         return domains[name]
 
     def note_rank(self, key: str, cells: isl.Set, ranks: dict[str, int]) -> str:
