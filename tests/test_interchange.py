@@ -389,7 +389,7 @@ def test_pet_and_c_fold_alike() -> None:
 
 def test_places_in_every_style_of_scalar() -> None:
     text = "a: plain text\nb: 'it''s\n  here'\nc: \"tab\\tend\"\nd: >\n  folded\n  text\n"
-    root = read_yaml("x.yaml", text)
+    root = read_yaml(SourceText.of(text, "x.yaml"))
     for key, value, word in (
         ("a", "plain text", "text"),
         ("b", "it's here", "here"),

@@ -17,8 +17,7 @@ from arrayfold.exact.isl import points
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
-from arrayfold.frontends.toml.problem import read_problem
-from arrayfold.frontends.toml.write import write_problem
+from arrayfold.frontends.toml.problem import read_problem, write_problem
 from arrayfold.judge.verify import Proof
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Program

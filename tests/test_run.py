@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 
 from arrayfold.base.errors import InputError
-from arrayfold.c.data import ArrayData, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.source import CText
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.run import run_at_several_sizes
 from arrayfold.frontends import read
-from arrayfold.frontends.c.data import function_data
+from arrayfold.frontends.c.data import (
+    ArrayData,
+    PointerData,
+    RecordData,
+    ScalarData,
+    function_data,
+    is_constant,
+)
 from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun, find_compiler

@@ -10,13 +10,21 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.c.calls import globals_of
-from arrayfold.c.data import ArrayData, DataType, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, walk
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.parameter_values import comfortable_parameters
-from arrayfold.frontends.c.data import FunctionData, function_data
+from arrayfold.frontends.c.data import (
+    ArrayData,
+    DataType,
+    FunctionData,
+    PointerData,
+    RecordData,
+    ScalarData,
+    function_data,
+    is_constant,
+)
 from arrayfold.program.model import Program
 from arrayfold.run.driver_support import DECLARATIONS
 from arrayfold.run.driver_values import fill, point_to_new_memory, put, put_elements, type_name
