@@ -14,7 +14,7 @@ from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
-from arrayfold.passes.all_orders import for_all_orders
+from arrayfold.passes.all_orders import AllOrders
 from arrayfold.program.model import Program
 from support.reference import Cell, is_valid
 from test_paper_programs import pairs_at
@@ -71,7 +71,7 @@ def test_conflicts_for_all_schedules_equal_enumeration() -> None:
     total: set[tuple[Cell, Cell]] = set()
     for sequence in linear_extensions(events, lambda a, b: b in readers(a, size)):
         total |= conflicts_of(sequence, size)
-    conflicts = Analysis.of(for_all_orders(jacobi(), "dependences")).conflicts("A")
+    conflicts = Analysis.of(AllOrders("dependences").apply(jacobi())).conflicts("A")
     assert total
     # Two values that nobody reads, written in any order, count as a race and conflict (DIY16, footnote 5).
     found = {(x, y) for x, y in pairs_at(conflicts, {"m": 3, "n": 3}) if x[0] < 2 or y[0] < 2}
@@ -80,14 +80,14 @@ def test_conflicts_for_all_schedules_equal_enumeration() -> None:
 
 def test_the_universal_vector_of_the_stencil_of_strout_and_others() -> None:
     problem = read("examples/occupancy-stencil.toml")
-    universal = Analysis.of(for_all_orders(problem, "dependences")).conflicts("A")
+    universal = Analysis.of(AllOrders("dependences").apply(problem)).conflicts("A")
     assert shortest_occupancy_vector(universal) == (3, 0)
     assert shortest_occupancy_vector(Analysis.of(problem).conflicts("A")) == (2, 0)
 
 
 @pytest.mark.parametrize(("order", "vector"), [("dependences", (2, 0)), ("tilings", (1, 1))])
 def test_vectors_of_jacobi(order: AnyOrder, vector: Point) -> None:
-    conflicts = Analysis.of(for_all_orders(jacobi(), order)).conflicts("A")
+    conflicts = Analysis.of(AllOrders(order).apply(jacobi())).conflicts("A")
     assert shortest_occupancy_vector(conflicts) == vector
     # No shorter vector will do: each is, or has a multiple that is, between conflicting cells at some size.
     pairs = pairs_at(conflicts, {"m": 5, "n": 7})
@@ -98,10 +98,10 @@ def test_vectors_of_jacobi(order: AnyOrder, vector: Point) -> None:
 
 
 def test_what_is_valid_for_all_schedules_is_valid_for_each() -> None:
-    folded = fold(for_all_orders(jacobi(), "dependences"))["A"]
+    folded = fold(AllOrders("dependences").apply(jacobi()))["A"]
     assert str(folded.size) == "2*n"
     for name in ("dependences", "tilings"):
-        pairs = pairs_at(Analysis.of(for_all_orders(jacobi(), name)).conflicts("A"), {"m": 4, "n": 4})
+        pairs = pairs_at(Analysis.of(AllOrders(name).apply(jacobi())).conflicts("A"), {"m": 4, "n": 4})
         assert is_valid(pairs, lambda cell: folded.mapping.address(cell, {"m": 4, "n": 4}))
     pairs = pairs_at(Analysis.of(jacobi()).conflicts("A"), {"m": 4, "n": 4})
     assert is_valid(pairs, lambda cell: folded.mapping.address(cell, {"m": 4, "n": 4}))
@@ -141,20 +141,20 @@ def test_all_tilings_equal_enumeration() -> None:
     total: set[tuple[Cell, Cell]] = set()
     for tile in itertools.product(range(1, 8), repeat=2):
         total |= conflicts_of_tilings((4, 4), tile)
-    conflicts = Analysis.of(for_all_orders(jacobi(), "tilings")).conflicts("A")
+    conflicts = Analysis.of(AllOrders("tilings").apply(jacobi())).conflicts("A")
     assert pairs_at(conflicts, {"m": 4, "n": 4}) == total
 
 
 def test_loops_that_cannot_be_tiled() -> None:
     text = JACOBI.replace("[t, t + i]", "[t, i]")
     with pytest.raises(InputError, match="cannot be tiled: the order runs S"):
-        for_all_orders(read_problem("straight.toml", text), "tilings")
+        AllOrders("tilings").apply(read_problem("straight.toml", text))
     with pytest.raises(InputError, match="cannot be tiled"):
         Analysis.of(read_problem("straight.toml", text + "tiles = [2, 2]"))
 
 
 def test_what_has_no_other_orders() -> None:
     with pytest.raises(InputError, match="gives conflicts"):
-        for_all_orders(read("examples/blur-differences.toml"), "dependences")
+        AllOrders("dependences").apply(read("examples/blur-differences.toml"))
     with pytest.raises(InputError, match="need a schedule"):
-        for_all_orders(read("examples/pipeline-overlap-relation.toml"), "tilings")
+        AllOrders("tilings").apply(read("examples/pipeline-overlap-relation.toml"))

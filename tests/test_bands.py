@@ -13,15 +13,16 @@ from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import maps_of, points
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.passes.bands import with_bands
+from arrayfold.passes.bands import plan_bands, with_bands
+from arrayfold.passes.partition import taken_names
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
 from inner_loops import dividing_loops
 from support.interleavings import loops
 from support.reference import Access, Cell, Trace, is_valid, modular_address, partial_conflicts
+from support.runs import run_both
 from support.traces import trace_of
 
 ROOT = Path(__file__).parent.parent
@@ -66,7 +67,7 @@ def test_a_band_folds_like_a_sequential_program() -> None:
 @pytest.mark.parametrize("size", [3, 4, 9, 10])
 def test_outputs_have_the_same_history_by_enumeration(size: int) -> None:
     before = program(LINE)
-    after = with_bands(before, "b", ["A"])
+    after = with_bands(before, [plan_bands(before, "b", "A", taken_names(before))])
     histories = [outputs(trace_of(each, {"N": size, "T": 3})) for each in (before, after)]
     assert len(histories[0]) == size
     assert histories[0] == histories[1]

@@ -18,10 +18,10 @@ from arrayfold.base.errors import InputError, NotAffine
 from arrayfold.codegen import write_c
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.reorder import reorder
 from arrayfold.run.compiler import find_compiler
+from support.runs import run_both
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 

@@ -10,12 +10,12 @@ import pytest
 
 from arrayfold import InputError, fold, read, read_all, reorder
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c import headers
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun
 from support.command import run
+from support.runs import run_both
 
 Capture = pytest.CaptureFixture[str]
 LOOP = """

@@ -8,7 +8,7 @@ import pytest
 
 import arrayfold as af
 from arrayfold.base.errors import InputError
-from arrayfold.passes.all_orders import for_all_orders
+from arrayfold.passes.all_orders import AllOrders
 from arrayfold.program.model import Program
 
 BODY = """
@@ -101,7 +101,7 @@ def test_calls_that_only_compute_may_be_reordered(name: str, tmp_path: Path) -> 
 def test_all_legal_orders_need_calls_without_a_state(tmp_path: Path) -> None:
     program = read(tmp_path, "int f(int);", "f(i)")
     with pytest.raises(InputError, match="the order must stay"):
-        for_all_orders(program, "dependences")
+        AllOrders("dependences").apply(program)
 
 
 REGION = """

@@ -18,7 +18,6 @@ from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold_with
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.order.code_order import CodeOrder
@@ -27,6 +26,7 @@ from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
 from inner_loops import dividing_loops, innermost_loops
 from support.command import run
+from support.runs import run_both
 
 KERNELS = ["blur", "jacobi-1d", "harris"]
 EXAMPLES = ["blur-interleaved", "jacobi-1d", "jacobi-2d", "harris", "needleman-wunsch"]

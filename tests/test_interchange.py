@@ -17,18 +17,11 @@ from arrayfold.frontends.pet.schedule import read_schedule_tree
 from arrayfold.frontends.pet.yaml import read_yaml
 from arrayfold.frontends.smo import read_smo
 from arrayfold.frontends.toml.problem import read_problem
-from arrayfold.program.model import ConflictProblem, Problem, Program
+from arrayfold.program.model import ConflictProblem, Program
 from support.command import run
+from support.equal import are_equal
 
 Capture = pytest.CaptureFixture[str]
-
-
-def are_equal(left: Problem, right: Problem) -> bool:
-    if isinstance(left, Program) and isinstance(right, Program):
-        return left.is_equal(right)
-    assert isinstance(left, ConflictProblem)
-    assert isinstance(right, ConflictProblem)
-    return left.is_equal(right)
 
 
 # ---------------------------------------------------------------- round trips
@@ -396,7 +389,7 @@ def test_pet_and_c_fold_alike() -> None:
 
 def test_places_in_every_style_of_scalar() -> None:
     text = "a: plain text\nb: 'it''s\n  here'\nc: \"tab\\tend\"\nd: >\n  folded\n  text\n"
-    root = read_yaml("x.yaml", text)
+    root = read_yaml(SourceText.of(text, "x.yaml"))
     for key, value, word in (
         ("a", "plain text", "text"),
         ("b", "it's here", "here"),

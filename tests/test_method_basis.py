@@ -16,13 +16,14 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.exact.generators import nonnegative_forms
 from arrayfold.exact.isl import points
+from arrayfold.exact.lattice import axes
 from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods import Request
 from arrayfold.methods.basis import METHOD
 from arrayfold.methods.farkas import Measures, bound_forms, measures, width_conditions
-from arrayfold.methods.narrow_rows import NarrowRows, axes
+from arrayfold.methods.narrow_rows import NarrowRows
 from arrayfold.methods.widths import restrict
 from arrayfold.program.model import Array
 from arrayfold.select.choose import Candidate, _smallest_proved

@@ -14,7 +14,7 @@ from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_parse import read_formula as f
-from arrayfold.exact.smith import smith_rows
+from arrayfold.exact.lattice import smith_rows
 from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem

@@ -21,11 +21,11 @@ from arrayfold.methods import Request
 from arrayfold.methods.lattice import METHOD, with_elementary_divisors
 from arrayfold.methods.reuse_chains import Chain, Completion, mapping_of
 from arrayfold.methods.reuse_vectors import (
+    of_any_size,
     reuse_vectors,
     star_shaped,
     unevenness,
     vectors_outside,
-    without_parameters,
 )
 from arrayfold.select.choose import Candidate, _smallest_proved
 from support.reference import is_valid
@@ -146,7 +146,7 @@ def test_strides_are_ignored_in_stars() -> None:
 )
 def test_the_first_vectors_are_those_of_the_paper(file: str, array: str, vector: tuple[int, ...]) -> None:
     conflicts = example(file, array)
-    star = star_shaped(without_parameters(conflicts.differences, conflicts.context))
+    star = star_shaped(of_any_size(conflicts.differences, conflicts.context))
     rows = IDENTITY[conflicts.array.rank]
     (first,) = reuse_vectors(star, rows, vectors_outside(star, rows), 1)
     assert first.beside == vector

@@ -21,7 +21,6 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.compare import compare
 from arrayfold.fold.options import FoldOptions
-from arrayfold.fold.run import run_both
 from arrayfold.frontends import read
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.toml.problem import read_problem
@@ -32,6 +31,7 @@ from arrayfold.run.compiler import find_compiler
 from arrayfold.select.choose import ask, choose
 from support.command import run
 from support.reference import partial_conflicts
+from support.runs import run_both
 from support.shapes import jacobi
 from test_c_codegen import SQUARE
 from test_paper_programs import pairs_at
@@ -423,7 +423,7 @@ def test_a_variable_called_abort() -> None:
     text = SQUARE.replace("double tmp[N][N];", "double tmp[N][N];\n  int abort = 0;\n  (void)abort;")
     (program,) = read_c("kernel.c", text.encode())
     result = fold(program, params={"N": 6}, method="static")
-    with pytest.raises(InputError, match="abort is no function"):
+    with pytest.raises(InputError, match="abort has another meaning"):
         result.to_c()
 
 

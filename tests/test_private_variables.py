@@ -10,12 +10,12 @@ import pytest
 from arrayfold.base.errors import InputError
 from arrayfold.codegen.write import write_c
 from arrayfold.fold.arrays import fold
-from arrayfold.fold.run import run_both
 from arrayfold.frontends import read
 from arrayfold.order.dependences import memory_dependences
 from arrayfold.order.private_overlaps import overlapping
 from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
+from support.runs import run_both
 
 HEAD = (
     "static void fill(double *w) {{ w[0] = 1; w[1] = 2; }}\n"

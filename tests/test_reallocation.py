@@ -8,11 +8,11 @@ import pytest
 
 from arrayfold import InputError, fold, fold_shared, read, reallocate, reorder
 from arrayfold.base.choices import Style
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
 from support.command import run
+from support.runs import run_both
 from support.traces import trace_of, values_seen
 
 EXAMPLES = Path("examples")

@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 
 from arrayfold.base.errors import InputError
-from arrayfold.c.data import ArrayData, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.source import CText
 from arrayfold.fold.arrays import fold
-from arrayfold.fold.run import run_at_several_sizes, run_both
+from arrayfold.fold.run import run_at_several_sizes
 from arrayfold.frontends import read
-from arrayfold.frontends.c.data import function_data
+from arrayfold.frontends.c.data import (
+    ArrayData,
+    PointerData,
+    RecordData,
+    ScalarData,
+    function_data,
+    is_constant,
+)
 from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun, find_compiler
@@ -22,6 +28,7 @@ from arrayfold.run.driver_values import fill, put
 from arrayfold.run.outcome import Comparison, Outcome, RunReport, first_difference
 from arrayfold.run.process import TookTooLong, start
 from support.command import run
+from support.runs import run_both
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 Capture = pytest.CaptureFixture[str]
@@ -359,5 +366,5 @@ def test_types_of_a_header_of_the_system_are_not_looked_into() -> None:
 
 def test_a_compiler_that_is_named_and_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(CannotRun, match="CC names 'no-such-compiler', which is no program that can be run"):
+    with pytest.raises(CannotRun, match="CC names 'no-such-compiler', which is not a program"):
         find_compiler()

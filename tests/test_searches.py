@@ -10,14 +10,13 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import NothingProved
 from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.exact.isl import fix_parameters
-from arrayfold.exact.lattice import combine, is_onto, kernel_frame, reduced_kernel
+from arrayfold.exact.lattice import combine, determinant, is_onto, kernel_frame, reduced_kernel
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldedArray
 from arrayfold.frontends import read
 from arrayfold.judge.lattice import _reaches_all_addresses, check_lattice
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS
-from arrayfold.methods.auto.optima import determinant
 from arrayfold.methods.exhaustive import differences_at, smallest_lattice
 from arrayfold.program.model import Problem
 from support.reference import is_valid

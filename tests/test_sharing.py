@@ -14,7 +14,6 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.choices import Share, Style
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.exact.formula import Formula
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.mapping.modular import ModularMapping
@@ -25,6 +24,7 @@ from arrayfold.sharing.interference import Interference, find_interference, find
 from arrayfold.sharing.placement import buffers_for, heaviest_clique, offsets_for
 from support.command import run
 from support.reference import is_valid, modular_address
+from support.runs import run_both
 from support.traces import trace_of
 
 EXAMPLES = Path("examples")

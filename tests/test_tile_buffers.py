@@ -13,16 +13,23 @@ from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import maps_of, points
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.partition import taken_names, with_parts
 from arrayfold.passes.reorder import reorder
-from arrayfold.passes.tile_buffers import with_tile_buffers
+from arrayfold.passes.tile_buffers import plan_buffer
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
+from support.runs import run_both
 
 Cell = tuple[str, tuple[int, ...]]
 
 ROOT = Path(__file__).parent.parent
+
+
+def with_buffer(program: Program, loops: int, name: str) -> Program:
+    """The same program in which an array has a buffer inside of the first loops."""
+    return with_parts(program, [plan_buffer(program, loops, name, taken_names(program))])
+
 
 PARALLELOGRAMS = (ROOT / "benchmarks/kernels/parallelogram-tiles.c").read_text().replace("TILE 8", "TILE 4")
 
@@ -168,7 +175,7 @@ def results(program: Program, size: int) -> dict[Cell, object]:
 @pytest.mark.parametrize("size", [3, 9, 17])
 def test_copies_keep_values_by_enumeration(size: int) -> None:
     program = blur()
-    before, after = results(program, size), results(with_tile_buffers(program, 2, ["blurx"]), size)
+    before, after = results(program, size), results(with_buffer(program, 2, "blurx"), size)
     outputs = {cell: value for cell, value in before.items() if cell[0] == "out"}
     assert outputs
     assert outputs == {cell: value for cell, value in after.items() if cell[0] == "out"}
@@ -246,7 +253,7 @@ def test_an_array_that_may_not_be_written_has_no_buffer() -> None:
     text = ROWS.replace("            tmp[y][x] =", "            if (in[y][0] > 0.25) tmp[y][x] =")
     assert "if (in" in text
     with pytest.raises(InputError, match="may or may not write tmp"):
-        with_tile_buffers(program_of(text), 1, ["tmp"])
+        with_buffer(program_of(text), 1, "tmp")
 
 
 def test_cells_of_one_iteration_need_no_buffer_unless_threads_share_them() -> None:

@@ -18,8 +18,8 @@ from arrayfold.c.source import CSource
 from arrayfold.codegen import write_c
 from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.program.model import Program
+from support.runs import run_both
 
 EXAMPLES = sorted(Path("examples").glob("*.c"))
 # The tests of an example run in one process, which folds it once.

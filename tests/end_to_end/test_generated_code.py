@@ -15,10 +15,10 @@ from arrayfold.base.budget import Budget
 from arrayfold.codegen import FoldedRegion, StorageFold, allocated_cells, write_c
 from arrayfold.exact.formula import Formula
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.program.model import Program
+from support.runs import run_both
 
 FLAGS = ("-O1", "-g", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 SIZES = range(1, 12)

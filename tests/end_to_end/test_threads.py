@@ -20,10 +20,10 @@ from arrayfold import fold, read_all, reorder
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
 from arrayfold.codegen import write_c
-from arrayfold.fold.run import run_both
 from arrayfold.program.model import Program
 from arrayfold.run.driver import Driver, default_sizes
 from arrayfold.run.driver_support import support_text
+from support.runs import run_both
 
 HERE = Path("tests/end_to_end")
 FLAGS = ("-O1", "-g", "-w", "-ffp-contract=off", "-fsanitize=thread")

@@ -17,7 +17,6 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded, InputError, NotAffine, NothingProved
 from arrayfold.fold.arrays import fold, fold_shared
 from arrayfold.fold.result import FoldResult
-from arrayfold.fold.run import run_both
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.passes.reorder import reorder
@@ -25,6 +24,7 @@ from arrayfold.program.model import Program
 from arrayfold.run.compiler import find_compiler
 from support.effort import examples
 from support.random_c import RandomC, functions
+from support.runs import run_both
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 

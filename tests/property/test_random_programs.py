@@ -24,6 +24,7 @@ from arrayfold.order.dataflow import find_dataflow
 from arrayfold.program.model import Program
 from arrayfold.select.choose import ask
 from support.effort import examples
+from support.equal import are_equal
 from support.random_programs import RandomProgram, all_sizes, differences_of, has_writes, programs
 from support.reference import is_valid, modular_address, partial_conflicts
 from test_paper_programs import pairs_at
@@ -218,4 +219,4 @@ def test_model_round_trip(program: RandomProgram) -> None:
     again = read_problem("model.toml", write_problem(problem))
     assert isinstance(problem, Program)
     assert isinstance(again, Program)
-    assert again.is_equal(problem)
+    assert are_equal(again, problem)

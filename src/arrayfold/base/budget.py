@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import islpy as isl
 
@@ -151,13 +152,12 @@ def is_limited() -> bool:
     return bool(_METER.blocks)
 
 
-class _Block:
+class _Block(NamedTuple):
     """The work of the moment, and where it and all around it must end."""
 
-    def __init__(self, budget: Budget, end: float, deadline: float) -> None:
-        self.budget = budget
-        self.end = end
-        self.deadline = deadline
+    budget: Budget
+    end: float
+    deadline: float
 
 
 class _Meter:

@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 
 from arrayfold.base.errors import InputError
-from arrayfold.base.source_text import SourceText
 
 MOST_BYTES = 16 << 20
 
@@ -43,8 +42,3 @@ def text_of(path: Path, data: bytes) -> str:
     if "\0" in text:
         raise InputError(f"{path}: this is not a text file (UTF-8 is expected)")
     return text
-
-
-def whole_text(path: Path, text: str) -> SourceText:
-    """All of a file as a text that knows its place."""
-    return SourceText(text, str(path), text, range(len(text) + 1))

@@ -23,7 +23,7 @@ class SourceText:
 
     @staticmethod
     def of(value: str, name: str) -> SourceText:
-        """A text that is its own file, such as a command-line option called `name`.
+        """A text that is its own file: all of a file, or a command-line option called `name`.
 
         >>> SourceText.of("N >= 3", "--context").place(5).column
         6

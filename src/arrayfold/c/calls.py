@@ -1,10 +1,16 @@
-"""What the calls of a function may do beside computing a value: the state that it and its callees share."""
+"""What the bodies of functions show, and what their calls may do beside computing a value.
+
+That is the state which a function and those that it calls share.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
-from arrayfold.c.tree import Function, Variable
+from arrayfold.c import tree as c
+from arrayfold.c.source import assigned_variable, changed_operand
+from arrayfold.c.tree import CStatement, Expression, Function, Variable, bare, named_in, walk
 
 _NUMERIC = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh"),
@@ -43,7 +49,82 @@ _OWN_STATE = frozenset(
         *("omp_get_thread_num", "omp_get_num_threads", "omp_in_parallel", "exit", "_Exit", "abort"),
     ]
 )
-_TWICE = frozenset(["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "savectx", "vfork", "getcontext"])
+_TWICE = frozenset(["setjmp", "sigsetjmp", "savectx", "vfork", "getcontext"])
+
+# ---------------------------------------------------------------- bodies
+
+
+def facts_of(body: c.Block) -> dict[str, Any]:
+    """What a body shows, by the names of the fields of a `Function`."""
+    nodes = list(walk(body))
+    named = dict.fromkeys(named_in(nodes))
+    outside = [one for one in named if one.storage in ("global", "static") and not _is_constant(one)]
+    assigned = {assigned_variable(node) for node in nodes}
+    operands = (changed_operand(node) for node in nodes)
+    holders = {_holder(operand) for operand in operands if operand is not None}
+    locals_, returned = _simple_body(body.statements) or ((), None)
+    return {
+        "locals": locals_,
+        "returned": returned,
+        "globals": tuple(outside),
+        "changed": tuple(variable for variable in outside if variable in assigned),
+        "stored": tuple(variable for variable in outside if variable in holders),
+        "calls": tuple(dict.fromkeys(node.function for node in nodes if isinstance(node, c.Call))),
+        "has_body": True,
+        "has_assembly": any(map(_is_hidden, nodes)),
+    }
+
+
+def _is_constant(variable: Variable) -> bool:
+    return not variable.is_pointer and "const" in variable.element.canonical.split()
+
+
+def _is_hidden(node: Expression | CStatement) -> bool:
+    """Whether a node is assembly, or calls what cannot be named."""
+    if isinstance(node, c.Opaque):
+        return node.what.startswith("call")
+    return isinstance(node, c.OtherStatement) and node.what == "asm"
+
+
+def _simple_body(
+    statements: Sequence[CStatement],
+) -> tuple[tuple[Variable, ...], Expression] | None:
+    """Variables and the returned expression of a body that only declares, tests and returns."""
+    variables: list[Variable] = []
+    for position, statement in enumerate(statements):
+        match statement:
+            case c.Declare(variables=declared) if all(item.initial is not None for item in declared):
+                variables += declared
+            case c.If(condition=condition, then=then, otherwise=otherwise):
+                others = statements[position + 1 :] if otherwise is None else [otherwise]
+                first, rest = _simple_body([then]), _simple_body(others)
+                if first and rest and not first[0] and not rest[0]:
+                    both = c.Conditional(statement.span, first[1].type, condition, first[1], rest[1])
+                    return tuple(variables), both
+                return None
+            case c.Block(statements=inner) if len(statements) == 1:
+                return _simple_body(inner)
+            case c.OtherStatement(what="return", parts=(value,)) if isinstance(value, Expression):
+                return tuple(variables), value
+            case _:
+                return None
+    return None
+
+
+def _holder(expression: Expression) -> Variable | None:
+    """The variable of which something is a part, or to which it leads."""
+    inner = bare(expression)
+    while True:
+        match inner:
+            case c.Subscript(base=base) | c.Member(base=base) | c.Unary(operator="*", operand=base):
+                inner = bare(base)
+            case c.Reference(variable=variable):
+                return variable
+            case _:
+                return None
+
+
+# ---------------------------------------------------------------- calls
 
 
 def is_known_pure(name: str) -> bool:
@@ -53,7 +134,7 @@ def is_known_pure(name: str) -> bool:
 
 def returns_twice(function: Function) -> bool:
     """Whether a call may return again later, as that of setjmp does."""
-    return function.name in _TWICE or _plain(function.name) in _TWICE
+    return _plain(function.name) in _TWICE
 
 
 def _plain(name: str) -> str:

@@ -7,19 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from arrayfold.base.errors import InputError
+from arrayfold.c import tree as c
 from arrayfold.c.lexer import blank, subscripts_after
 from arrayfold.c.source import CSource, CText
-from arrayfold.c.tree import (
-    CStatement,
-    Declare,
-    Expression,
-    Reference,
-    Subscript,
-    Variable,
-    array_access,
-    bare,
-    children,
-)
+from arrayfold.c.tree import CStatement, Expression, Variable, array_access, children, walk
 
 
 @dataclass(frozen=True)
@@ -77,12 +68,12 @@ class Rewriter:
 
     text: CText
     variable: Callable[[Variable], str | None]
-    element: Callable[[Variable, Sequence[str], Reference | Subscript], str | None]
+    element: Callable[[Variable, Sequence[str], c.Reference | c.Subscript], str | None]
     found: list[Edit] = field(default_factory=list[Edit])
 
     def visit(self, node: Expression | CStatement) -> None:
         """Collect the edits inside a node."""
-        if isinstance(node, Reference | Subscript):
+        if isinstance(node, c.Reference | c.Subscript):
             access = array_access(node)
             if access is not None:
                 self._access(node, *access)
@@ -91,7 +82,7 @@ class Rewriter:
             self.visit(child)
 
     def _access(
-        self, node: Reference | Subscript, variable: Variable, subscripts: Sequence[Expression]
+        self, node: c.Reference | c.Subscript, variable: Variable, subscripts: Sequence[Expression]
     ) -> None:
         before = len(self.found)
         for subscript in subscripts:
@@ -100,7 +91,7 @@ class Rewriter:
             subscripts or self.variable(variable) is None
         ):
             return
-        reference = _reference(node)
+        reference = next(one for one in walk(node) if isinstance(one, c.Reference))
         start = reference.span.start
         spans = subscripts_after(self.text.plain, start, variable.name, len(subscripts))
         if not reference.span.is_text or spans is None:
@@ -118,15 +109,7 @@ class Rewriter:
         self.found.append(Edit(start, spans[-1][1] + 1 if spans else start + len(variable.name), new))
 
 
-def _reference(node: Reference | Subscript) -> Reference:
-    inner = bare(node)
-    while isinstance(inner, Subscript):
-        inner = bare(inner.base)
-    assert isinstance(inner, Reference)
-    return inner
-
-
-def removal(text: CText, declaration: Declare, doomed: Sequence[Variable], end: int) -> list[Edit]:
+def removal(text: CText, declaration: c.Declare, doomed: Sequence[Variable], end: int) -> list[Edit]:
     """The edits that take variables out of a declaration, or the whole declaration if none is left.
 
     end  just after the declaration's semicolon

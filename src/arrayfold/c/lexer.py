@@ -18,6 +18,9 @@ _PRAGMA_MACRO = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+_Pragma\s*\(\s*\"([^\"]*)\"\s*\)", re.MULTILINE
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
+CLAUSE = re.compile(r"\s*(\w+)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?\s*,?\s*")
+"""A word of a pragma, maybe with something in parentheses, which may hold parentheses once more."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -83,6 +86,11 @@ def find_pragmas(text: str) -> Iterator[Pragma]:
 
 def _words(text: str) -> str:
     return " ".join(re.sub(r"\\\r?\n", " ", text).split())
+
+
+def without_directives(plain: str) -> str:
+    """What is left of a text without comments if the lines of the preprocessor go."""
+    return re.sub(r"(?m)^[ \t]*#[^\n]*$", "", plain).strip()
 
 
 def identifiers(text: str) -> set[str]:

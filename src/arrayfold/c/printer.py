@@ -5,27 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from arrayfold.c import tree as c
 from arrayfold.c.source import CText
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Conditional,
-    Expression,
-    Member,
-    Number,
-    Opaque,
-    OtherLiteral,
-    Parentheses,
-    Reference,
-    Subscript,
-    Unary,
-    Variable,
-    array_access,
-)
+from arrayfold.c.tree import Expression, Variable, array_access
 
-ElementText = Callable[[Variable, Sequence[str], Reference | Subscript], str]
+ElementText = Callable[[Variable, Sequence[str], c.Reference | c.Subscript], str]
 
 _PRECEDENCE = {
     **dict.fromkeys("*/%", 10),
@@ -58,41 +42,41 @@ class ExpressionPrinter:
 
     def _print(self, expression: Expression) -> tuple[str, int]:
         match expression:
-            case Number(text=text) | OtherLiteral(text=text):
+            case c.Number(text=text) | c.OtherLiteral(text=text):
                 return text, _POSTFIX
-            case Reference() | Subscript():
+            case c.Reference() | c.Subscript():
                 return self._access(expression)
-            case Parentheses(inner=inner):
+            case c.Parentheses(inner=inner):
                 text, strength = self._print(inner)
                 return (text, strength) if strength == _POSTFIX else (f"({text})", _POSTFIX)
-            case Cast(operand=operand, is_implied=True):
+            case c.Cast(operand=operand, is_implied=True):
                 return self._print(operand)
-            case Cast(operand=operand, type=kind):
+            case c.Cast(operand=operand, type=kind):
                 return f"({kind.spelling}){self.text(operand, _UNARY)}", _UNARY
-            case Member(base=base, name=name, is_arrow=is_arrow):
+            case c.Member(base=base, name=name, is_arrow=is_arrow):
                 return f"{self.text(base, _POSTFIX)}{'->' if is_arrow else '.'}{name}", _POSTFIX
-            case Unary(operator="x++" | "x--" as operator, operand=operand):
+            case c.Unary(operator="x++" | "x--" as operator, operand=operand):
                 return f"{self.text(operand, _POSTFIX)}{operator[1:]}", _POSTFIX
-            case Unary(operator=operator, operand=operand):
+            case c.Unary(operator=operator, operand=operand):
                 inner = self.text(operand, _UNARY)
                 return f"{operator}{' ' if inner.startswith(operator[0]) else ''}{inner}", _UNARY
-            case Binary(operator=","):
+            case c.Binary(operator=","):
                 return f"{self.text(expression.left, _ASSIGNMENT)}, {self.text(expression.right)}", _COMMA
-            case Binary(operator=operator, left=left, right=right):
+            case c.Binary(operator=operator, left=left, right=right):
                 strength = _PRECEDENCE[operator]
                 return f"{self.text(left, strength)} {operator} {self.text(right, strength + 1)}", strength
-            case Assign(operator=operator, target=target, value=value):
+            case c.Assign(operator=operator, target=target, value=value):
                 return f"{self.text(target, _UNARY)} {operator} {self.text(value, _ASSIGNMENT)}", _ASSIGNMENT
-            case Conditional(condition=condition, then=then, otherwise=otherwise):
+            case c.Conditional(condition=condition, then=then, otherwise=otherwise):
                 texts = (self.text(condition, 1), self.text(then), self.text(otherwise, _CONDITIONAL))
                 return "{} ? {} : {}".format(*texts), _CONDITIONAL
-            case Call(function=function, arguments=arguments):
+            case c.Call(function=function, arguments=arguments):
                 inside = ", ".join(self.text(argument, _ASSIGNMENT) for argument in arguments)
                 return f"{function.name}({inside})", _POSTFIX
-            case Opaque():
+            case c.Opaque():
                 return self._size_of_type(expression), _POSTFIX
 
-    def _size_of_type(self, expression: Opaque) -> str:
+    def _size_of_type(self, expression: c.Opaque) -> str:
         """`sizeof(T)` as the file says it; anything else cannot be printed."""
         span = expression.span
         is_type = span.is_text and not expression.parts
@@ -105,10 +89,10 @@ class ExpressionPrinter:
             )
         return " ".join(match.group().split())
 
-    def _access(self, expression: Reference | Subscript) -> tuple[str, int]:
+    def _access(self, expression: c.Reference | c.Subscript) -> tuple[str, int]:
         access = array_access(expression)
         if access is None:
-            assert isinstance(expression, Subscript)
+            assert isinstance(expression, c.Subscript)
             return f"{self.text(expression.base, _POSTFIX)}[{self.text(expression.index)}]", _POSTFIX
         variable, subscripts = access
         texts = [self.text(subscript) for subscript in subscripts]

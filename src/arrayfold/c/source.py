@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError, NotAffine, SourcePosition
+from arrayfold.c import tree as c
 from arrayfold.c.lexer import blank, identifiers
-from arrayfold.c.tree import (
-    Assign,
-    CStatement,
-    Declare,
-    Evaluate,
-    Expression,
-    For,
-    FunctionTree,
-    Reference,
-    Span,
-    Unary,
-    Variable,
-    bare,
-    walk,
-)
+from arrayfold.c.tree import CStatement, Expression, FunctionTree, Node, Span, Variable, bare, named_in, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +57,7 @@ class CText:
 
     def line(self, offset: int) -> int:
         """The number of the line that holds a byte."""
-        if self.origin is not None:
-            return self.place(offset).line
-        return self.data.count(b"\n", 0, offset) + 1
+        return self.place(offset).line
 
     def error(self, message: str, offset: int, hint: str | None = None) -> InputError:
         """An error that points at a byte of the file."""
@@ -153,7 +138,7 @@ class StatementSource:
     cells      element or variable in it -> { S[i] -> A[x] }
     """
 
-    node: Evaluate | Variable | Expression | Copy
+    node: c.Evaluate | Variable | Expression | Copy
     iterators: tuple[Variable, ...]
     guards: tuple[Guard, ...] = ()
     cells: Mapping[Expression | Variable, isl.Map] = field(
@@ -209,12 +194,8 @@ class CSource:
     def own_variables(self) -> set[Variable]:
         """The variables that only the region uses, and that nothing points at."""
         function = self.region.function
-        outside = {
-            node.variable
-            for node in walk(function.body)
-            if isinstance(node, Reference) and not self.region.holds(node.span.start)
-        }
-        seen = outside | variables_with_address(function)
+        outside = named_in(node for node in walk(function.body) if not self.region.holds(node.span.start))
+        seen = {*outside, *variables_with_address(function)}
         return {one for one in self.variables.values() if one.storage == "local" and one not in seen}
 
     def with_arrays(self, origins: Mapping[str, str], gone: Collection[str]) -> CSource:
@@ -231,15 +212,20 @@ def assigned_variable(node: Expression | CStatement) -> Variable | None:
     """The variable that a node assigns to or increments directly, if it is one without subscripts."""
     operand = changed_operand(node)
     inner = None if operand is None else bare(operand)
-    return inner.variable if isinstance(inner, Reference) else None
+    return inner.variable if isinstance(inner, c.Reference) else None
+
+
+def assigned_in(nodes: Iterable[Node]) -> Iterator[Variable]:
+    """The variables that nodes assign to or increment themselves."""
+    return (variable for node in nodes if (variable := assigned_variable(node)) is not None)
 
 
 def changed_operand(node: Expression | CStatement) -> Expression | None:
     """What a node assigns to, increments, or takes the address of."""
     match node:
-        case Assign(target=target):
+        case c.Assign(target=target):
             return target
-        case Unary(operator="x++" | "x--" | "++" | "--" | "&", operand=operand):
+        case c.Unary(operator="x++" | "x--" | "++" | "--" | "&", operand=operand):
             return operand
         case _:
             return None
@@ -247,41 +233,35 @@ def changed_operand(node: Expression | CStatement) -> Expression | None:
 
 def updated_inside(statement: StatementSource) -> set[Variable]:
     """The variables that a chain of assignments changes by `+=` or the like, but for the outermost one."""
-    if not isinstance(statement.node, Evaluate):
+    if not isinstance(statement.node, c.Evaluate):
         return set()
     outermost = bare(statement.node.expression)
     return {
-        inner.variable
+        variable
         for node in walk(statement.node.expression)
         if node is not outermost and _is_update(node)
-        for inner in walk(node.target if isinstance(node, Assign) else node)
-        if isinstance(inner, Reference)
+        for variable in named_in(walk(node.target if isinstance(node, c.Assign) else node))
     }
 
 
 def _is_update(node: Expression | CStatement) -> bool:
-    is_changed = isinstance(node, Unary) and node.operator in ("x++", "x--", "++", "--")
-    return is_changed or (isinstance(node, Assign) and node.operator != "=")
+    is_changed = isinstance(node, c.Unary) and node.operator in ("x++", "x--", "++", "--")
+    return is_changed or (isinstance(node, c.Assign) and node.operator != "=")
 
 
 def variables_with_address(function: FunctionTree) -> set[Variable]:
     """The variables of which a function takes the address."""
-    found: set[Variable] = set()
-    for node in walk(function.body):
-        if isinstance(node, Unary) and node.operator == "&":
-            inner = bare(node.operand)
-            if isinstance(inner, Reference):
-                found.add(inner.variable)
-    return found
+    nodes = walk(function.body)
+    return {*named_in(bare(one.operand) for one in nodes if isinstance(one, c.Unary) and one.operator == "&")}
 
 
-def loop_variable(loop: For) -> Variable | None:
+def loop_variable(loop: c.For) -> Variable | None:
     """The variable that a for loop starts with."""
     match loop.start:
-        case Declare(variables=(variable,)):
+        case c.Declare(variables=(variable,)):
             return variable
-        case Evaluate(expression=Assign(operator="=", target=target)):
+        case c.Evaluate(expression=c.Assign(operator="=", target=target)):
             inner = bare(target)
-            return inner.variable if isinstance(inner, Reference) else None
+            return inner.variable if isinstance(inner, c.Reference) else None
         case _:
             return None

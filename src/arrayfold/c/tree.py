@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
 
 TypeKind: TypeAlias = Literal["signed", "unsigned", "floating", "pointer", "array", "function", "other"]
 Storage: TypeAlias = Literal["local", "parameter", "global", "static"]
@@ -106,132 +106,120 @@ class Function:
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
-    """An integer constant."""
+class _Node:
+    """What has a place in the text."""
 
     span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class _Expression(_Node):
+    """What has a value."""
+
     type: CType
+
+
+@dataclass(frozen=True, eq=False)
+class Number(_Expression):
+    """An integer constant."""
+
     value: int
     text: str
 
 
 @dataclass(frozen=True, eq=False)
-class OtherLiteral:
+class OtherLiteral(_Expression):
     """A constant that is not an integer: its text."""
 
-    span: Span
-    type: CType
     text: str
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class Reference(_Expression):
     """A variable, by name."""
 
-    span: Span
-    type: CType
     variable: Variable
 
 
 @dataclass(frozen=True, eq=False)
-class Subscript:
+class Subscript(_Expression):
     """`base[index]`."""
 
-    span: Span
-    type: CType
     base: Expression
     index: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Member(_Expression):
     """`base.name` or `base->name`."""
 
-    span: Span
-    type: CType
     base: Expression
     name: str
     is_arrow: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Unary:
+class Unary(_Expression):
     """A prefix operator, or `x++` and `x--` with the operator written as such."""
 
-    span: Span
-    type: CType
     operator: str
     operand: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Binary:
+class Binary(_Expression):
     """An operator between two expressions that assigns nothing."""
 
-    span: Span
-    type: CType
     operator: str
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Assign:
+class Assign(_Expression):
     """`target = value`, or with another operator in front of the equals sign."""
 
-    span: Span
-    type: CType
     operator: str
     target: Expression
     value: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Conditional:
+class Conditional(_Expression):
     """`condition ? then : otherwise`."""
 
-    span: Span
-    type: CType
     condition: Expression
     then: Expression
     otherwise: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class Call(_Expression):
     """A call of a function by its name."""
 
-    span: Span
-    type: CType
     function: Function
     arguments: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Cast:
+class Cast(_Expression):
     """A conversion, written or implied."""
 
-    span: Span
-    type: CType
     operand: Expression
     is_implied: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Parentheses:
+class Parentheses(_Expression):
     """`(inner)`."""
 
-    span: Span
-    type: CType
     inner: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Opaque:
+class Opaque(_Expression):
     """Anything else, with the word for it; `parts` are the expressions inside."""
 
-    span: Span
-    type: CType
     what: str
     parts: tuple[Expression, ...] = ()
 
@@ -257,34 +245,30 @@ Expression: TypeAlias = (
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluate:
+class Evaluate(_Node):
     """An expression that is evaluated for its effect."""
 
-    span: Span
     expression: Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Declare:
+class Declare(_Node):
     """Variables that are declared here."""
 
-    span: Span
     variables: tuple[Variable, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(_Node):
     """Statements in braces."""
 
-    span: Span
     statements: tuple[CStatement, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class For:
+class For(_Node):
     """A for loop; parts that are not written are None."""
 
-    span: Span
     start: Declare | Evaluate | None
     condition: Expression | None
     step: Expression | None
@@ -292,31 +276,28 @@ class For:
 
 
 @dataclass(frozen=True, eq=False)
-class If:
+class If(_Node):
     """An if with or without else."""
 
-    span: Span
     condition: Expression
     then: CStatement
     otherwise: CStatement | None
 
 
 @dataclass(frozen=True, eq=False)
-class Label:
+class Label(_Node):
     """A labelled statement."""
 
-    span: Span
     name: str
     statement: CStatement
 
 
 @dataclass(frozen=True, eq=False)
-class OtherStatement:
+class OtherStatement(_Node):
     """A statement of another kind, with the word for it; `parts` are what libclang shows inside."""
 
-    span: Span
     what: str
-    parts: tuple[CStatement | Expression, ...] = field(default=())
+    parts: tuple[CStatement | Expression, ...] = ()
 
 
 CStatement: TypeAlias = Evaluate | Declare | Block | For | If | Label | OtherStatement
@@ -340,39 +321,13 @@ class FunctionTree:
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly inside, in the order of the text."""
-    match node:
-        case Subscript(base=base, index=index):
-            yield from (base, index)
-        case Member(base=base):
-            yield base
-        case Unary(operand=operand) | Cast(operand=operand):
-            yield operand
-        case Binary(left=left, right=right):
-            yield from (left, right)
-        case Assign(target=target, value=value):
-            yield from (target, value)
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            yield from (condition, then, otherwise)
-        case Call(arguments=arguments):
-            yield from arguments
-        case Parentheses(inner=inner):
-            yield inner
-        case Opaque(parts=parts) | OtherStatement(parts=parts):
-            yield from parts
-        case Evaluate(expression=expression):
-            yield expression
-        case Declare(variables=variables):
-            yield from (variable.initial for variable in variables if variable.initial is not None)
-        case Block(statements=statements):
-            yield from statements
-        case For():
-            yield from (part for part in (node.start, node.condition, node.step, node.body) if part)
-        case If():
-            yield from (part for part in (node.condition, node.then, node.otherwise) if part)
-        case Label(statement=statement):
-            yield statement
-        case Number() | OtherLiteral() | Reference():
-            pass
+    values: Iterable[object] = vars(node).values()
+    if isinstance(node, Declare):
+        values = (variable.initial for variable in node.variables)
+    for value in values:
+        for part in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
+            if isinstance(part, _Node):
+                yield cast("Node", part)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -380,6 +335,16 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
     for child in children(node):
         yield from walk(child)
+
+
+def named_in(nodes: Iterable[Node]) -> Iterator[Variable]:
+    """The variables that nodes name themselves, as often as they do."""
+    return (node.variable for node in nodes if isinstance(node, Reference))
+
+
+def declared_in(nodes: Iterable[Node]) -> Iterator[Variable]:
+    """The variables that nodes declare themselves."""
+    return (variable for node in nodes if isinstance(node, Declare) for variable in node.variables)
 
 
 def bare(expression: Expression) -> Expression:

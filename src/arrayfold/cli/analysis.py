@@ -1,4 +1,4 @@
-"""Commands that look at a problem and write no code: compare, check, conflicts, model."""
+"""Commands that write no code: compare, check, conflicts and model of a problem; the papers' tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from arrayfold.base.choices import Construction
+from arrayfold.cli.console import Console
 from arrayfold.cli.input import Input, takes_input
 from arrayfold.cli.options import (
     DEFAULT_BUDGET,
@@ -17,9 +18,13 @@ from arrayfold.cli.options import (
     BudgetSeconds,
     Params,
     PowerOfTwo,
+    Quiet,
+    Verbose,
     parameter_values,
     started_budget,
 )
+
+BUDGET_OF_PAPERS = 600.0
 
 
 @takes_input(
@@ -131,3 +136,21 @@ def model(
 
         text = json.dumps(tomllib.loads(text), indent=2) + "\n"
     sys.stdout.write(text)
+
+
+def papers(
+    budget: BudgetSeconds = BUDGET_OF_PAPERS,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Regenerate the papers' tables, ours beside theirs."""
+    from arrayfold.explore.papers import PUBLISHED_TABLES, reproduce
+    from arrayfold.report.papers import papers_data, papers_report
+
+    talk = Console(as_json, quiet, verbose)
+    limit = started_budget(budget)
+    tables = reproduce(PUBLISHED_TABLES, budget=limit, progress=talk.step)
+    talk.result(lambda: papers_data(tables), lambda: papers_report(tables))
+    if not all(row.is_proved for table in tables for row in table.rows):
+        raise typer.Exit(1)

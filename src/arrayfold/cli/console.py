@@ -33,7 +33,7 @@ class Console:
     as_json: bool = False
     is_quiet: bool = False
     is_verbose: bool = False
-    begin: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         if self.is_quiet and self.is_verbose:
@@ -41,7 +41,7 @@ class Console:
 
     def step(self, step: str) -> None:
         """Say what is being done, once the work takes longer than a moment."""
-        seconds = time.monotonic() - self.begin
+        seconds = time.monotonic() - self.started
         if self.is_verbose:
             typer.echo(f"{seconds:7.2f} s  {step}", err=True)
         elif self._has_live_line and seconds > _PATIENCE:
@@ -50,7 +50,7 @@ class Console:
     def count(self, done: int, everything: int) -> None:
         """Say how many pieces of work are done."""
         if self.is_verbose:
-            typer.echo(f"{time.monotonic() - self.begin:7.2f} s  {done} of {everything}", err=True)
+            typer.echo(f"{time.monotonic() - self.started:7.2f} s  {done} of {everything}", err=True)
         elif self._has_live_line:
             filled = _BAR * done // max(everything, 1)
             bar = "█" * filled + "░" * (_BAR - filled)

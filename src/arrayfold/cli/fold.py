@@ -292,7 +292,7 @@ def _fold_file(
     from arrayfold.base.budget import Budget
 
     source = replace(source, file=file)
-    code = FoldedOutput(file, None, False, None, False, False)
+    code = FoldedOutput(file)
     job = _Job(source, options, code, mode, Budget(seconds), Console(is_quiet=True), is_summary=False)
     return job.results(is_one_of_many=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,28 +17,100 @@ from arrayfold.cli.options import Quiet, Verbose
 
 if TYPE_CHECKING:
     from arrayfold.base.budget import Budget
-    from arrayfold.passes import AllOrders, Pass, Reorder
+    from arrayfold.explore import Source
+    from arrayfold.passes import Pass, Reorder
     from arrayfold.program.model import Problem, Program
 
 
 _LAST = ("quiet", "verbose")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Input:
-    """The file of a command, and the options that say how to read it."""
+    """The file of a command, and the options that say how to read it, as the command line has them."""
 
-    file: str
-    arguments: tuple[str, ...]
-    region: str | None
-    context: str | None
-    live_out: str | None
-    temporary: tuple[str, ...]
-    no_alias: bool
-    reorder: Reorder
-    all_orders: AllOrders | None
-    quiet: bool = False
-    verbose: bool = False
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="C with #pragma scop (.c), Python kernels (.py), a problem (.toml, .json), pet or SMO.",
+            show_default=False,
+        ),
+    ]
+    c_options: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- C-OPTION...]",
+            help="For the C parser, after --: -I dir -DX=1 -std=c11.",
+            show_default=False,
+        ),
+    ] = None
+    region: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only this region or kernel: its name, or its number from 1."),
+    ] = None
+    context: Annotated[
+        str | None,
+        typer.Option(metavar='"N >= 3"', help="What else is known of the parameters."),
+    ] = None
+    live_out: Annotated[
+        str | None,
+        typer.Option(metavar="SET", help="Further cells needed after the program."),
+    ] = None
+    temporary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Fold this array too (repeatable)."),
+    ] = None
+    no_alias: Annotated[
+        bool,
+        typer.Option("--no-alias", help="Arrays from outside never overlap."),
+    ] = False
+    schedule: Annotated[
+        str | None,
+        typer.Option(metavar="MAP", help="Run in this order: S[i] -> [i, 0]; ..."),
+    ] = None
+    fuse: Annotated[
+        bool,
+        typer.Option("--fuse", help="Interleave producers and consumers."),
+    ] = False
+    tile: Annotated[
+        str | None,
+        typer.Option(metavar="32x32", help="Tile the outermost loops."),
+    ] = None
+    parallel: Annotated[
+        bool,
+        typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
+    ] = False
+    order: Annotated[
+        AnyOrder | None,
+        typer.Option(
+            metavar="NAME",
+            help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
+        ),
+    ] = None
+    quiet: Quiet = False
+    verbose: Verbose = False
+
+    def __post_init__(self) -> None:
+        if self.arguments and not self.arguments[0].startswith("-"):
+            raise InputError(
+                f"unexpected argument {self.arguments[0]!r}",
+                hint="One file at a time; options for the C parser come after --, as in -- -DN=64.",
+            )
+        # Whatever is wrong with the order is said before any work is done.
+        _ = self.reorder
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What is for the C parser."""
+        return tuple(self.c_options or ())
+
+    @cached_property
+    def reorder(self) -> Reorder:
+        """The one order that is asked for."""
+        from arrayfold.passes import Reorder
+
+        return Reorder(self.schedule, self.fuse, _tile_sizes(self.tile), self.parallel)
 
     def talk(self, as_json: bool = False) -> Console:
         """How much the command says."""
@@ -45,7 +118,7 @@ class Input:
 
     def as_written(self) -> Input:
         """The same without another order."""
-        return replace(self, reorder=type(self.reorder)(), all_orders=None)
+        return replace(self, schedule=None, fuse=False, tile=None, parallel=False, order=None)
 
     def read(self, budget: Budget | None = None) -> Problem:
         """The one problem of the file, or the one that --region names."""
@@ -54,18 +127,16 @@ class Input:
         problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
         return self._prepared(problem, budget)
 
-    def of_any_order(
-        self,
-    ) -> tuple[str, str | None, tuple[str, ...], str | None, str | None, tuple[str, ...], bool]:
-        """File, region, C options, context, live-out cells, temporaries, aliasing; no order may be given."""
-        if not self.reorder.is_as_written or self.all_orders is not None:
+    def of_any_order(self) -> Source:
+        """The same for a command that tries orders itself, so that none may be given."""
+        from arrayfold.explore import Source
+
+        if not self.reorder.is_as_written or self.order is not None:
             raise InputError(
                 "this command tries orders itself", hint="Leave out --schedule, --fuse, --tile and the like."
             )
-        return (
-            *(self.file, self.region, self.arguments, self.context, self.live_out),
-            *(self.temporary, self.no_alias),
-        )
+        named = self.context, self.live_out, tuple(self.temporary or ())
+        return Source(self.file, self.region, self.arguments, *named, self.no_alias)
 
     def read_all(
         self, budget: Budget | None = None, *, reallocated: Sequence[str] | None = None
@@ -95,9 +166,8 @@ class Input:
         from arrayfold.frontends import apply_options
         from arrayfold.program.model import Program
 
-        problem = apply_options(
-            problem, context=self.context, live_out=self.live_out, temporary=self.temporary
-        )
+        named = self.temporary or ()
+        problem = apply_options(problem, context=self.context, live_out=self.live_out, temporary=named)
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
         for change in self._passes(problem, reallocated):
@@ -108,7 +178,7 @@ class Input:
 
     def _passes(self, problem: Problem, reallocated: Sequence[str] | None) -> Iterator[Pass]:
         """What is done to a problem before it is folded, in the order of `PASSES`."""
-        from arrayfold.passes import Reallocate
+        from arrayfold.passes import AllOrders, Reallocate
 
         if reallocated is not None:
             names = [array.name for array in problem.arrays]
@@ -117,8 +187,8 @@ class Input:
             yield Reallocate(chosen, everything=not self.reorder.is_as_written)
         if not self.reorder.is_as_written:
             yield self.reorder
-        if self.all_orders is not None:
-            yield self.all_orders
+        if self.order is not None:
+            yield AllOrders(self.order)
 
 
 def _what_is_missing(change: Pass, program: Program) -> str | None:
@@ -130,93 +200,6 @@ def _what_is_missing(change: Pass, program: Program) -> str | None:
     if isinstance(change, Reorder) and change.parallel and not program.parallel:
         return f"{program.name}: no loop can run in parallel"
     return None
-
-
-def _make_input(
-    *,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="C with #pragma scop (.c), Python kernels (.py), a problem (.toml, .json), pet or SMO.",
-            show_default=False,
-        ),
-    ],
-    c_options: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[-- C-OPTION...]",
-            help="For the C parser, after --: -I dir -DX=1 -std=c11.",
-            show_default=False,
-        ),
-    ] = None,
-    region: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Only this region or kernel: its name, or its number from 1."),
-    ] = None,
-    context: Annotated[
-        str | None,
-        typer.Option(metavar='"N >= 3"', help="What else is known of the parameters."),
-    ] = None,
-    live_out: Annotated[
-        str | None,
-        typer.Option(metavar="SET", help="Further cells needed after the program."),
-    ] = None,
-    temporary: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Fold this array too (repeatable)."),
-    ] = None,
-    no_alias: Annotated[
-        bool,
-        typer.Option("--no-alias", help="Arrays from outside never overlap."),
-    ] = False,
-    schedule: Annotated[
-        str | None,
-        typer.Option(metavar="MAP", help="Run in this order: S[i] -> [i, 0]; ..."),
-    ] = None,
-    fuse: Annotated[
-        bool,
-        typer.Option("--fuse", help="Interleave producers and consumers."),
-    ] = False,
-    tile: Annotated[
-        str | None,
-        typer.Option(metavar="32x32", help="Tile the outermost loops."),
-    ] = None,
-    parallel: Annotated[
-        bool,
-        typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
-    ] = False,
-    order: Annotated[
-        AnyOrder | None,
-        typer.Option(
-            metavar="NAME",
-            help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
-        ),
-    ] = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> Input:
-    from arrayfold.passes import AllOrders, Reorder
-
-    arguments = tuple(c_options or ())
-    if arguments and not arguments[0].startswith("-"):
-        raise InputError(
-            f"unexpected argument {arguments[0]!r}",
-            hint="One file at a time; options for the C parser come after --, as in -- -DN=64.",
-        )
-    return Input(
-        file,
-        arguments,
-        region,
-        context,
-        live_out,
-        tuple(temporary or ()),
-        no_alias,
-        Reorder(schedule, fuse, _tile_sizes(tile), parallel),
-        None if order is None else AllOrders(order),
-        quiet,
-        verbose,
-    )
 
 
 def _tile_sizes(text: str | None) -> tuple[int, ...]:
@@ -243,14 +226,17 @@ class Command:
 
 
 def takes_input(*examples: str) -> Callable[[Callable[..., None]], Command]:
-    """Makes a command of a function whose first parameter is an input: it gets the options of `Input`."""
+    """Makes a command of a function whose first parameter is an input: it gets the options of `Input`.
+
+    To typer an option is a parameter, so a command has a parameter for each option of its own.
+    """
 
     def with_input(command: Callable[..., None]) -> Command:
-        shared = inspect.signature(_make_input, eval_str=True).parameters
+        shared = inspect.signature(Input, eval_str=True).parameters
         first, *own = inspect.signature(command, eval_str=True).parameters.values()
 
         def run(**given: Any) -> None:
-            source = _make_input(**{name: given.pop(name) for name in shared})
+            source = Input(**{name: given.pop(name) for name in shared})
             command(**{first.name: source}, **given)
 
         parameters = [item for name, item in shared.items() if name not in _LAST]

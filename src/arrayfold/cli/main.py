@@ -9,10 +9,9 @@ import typer
 
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError
-from arrayfold.cli.analysis import check, compare, conflicts, model
+from arrayfold.cli.analysis import check, compare, conflicts, model, papers
 from arrayfold.cli.fold import fold
 from arrayfold.cli.orders import occupancy, tradeoff
-from arrayfold.cli.papers import papers
 from arrayfold.cli.pictures import plot, report
 
 app = typer.Typer(

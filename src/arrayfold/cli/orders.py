@@ -67,12 +67,12 @@ def occupancy(
 
     talk = source.talk(as_json)
     limit = started_budget(budget)
-    problem = replace(source, reorder=replace(source.reorder, schedule=None)).read(limit)
-    output_to = FoldedOutput(source.file, output, force, None, run, False, is_checked=not no_check)
+    problem = replace(source, schedule=None).read(limit)
+    output_to = FoldedOutput(source.file, output, force=force, run=run, is_checked=not no_check)
     output_to.check([problem])
     if expand and (output or run):
         raise InputError("code of expanded programs cannot be written", hint="Leave out --expand, or -o.")
-    result = occupancy_of(problem, source.reorder.schedule, vector or [], strict, expand, limit)
+    result = occupancy_of(problem, source.schedule, vector or [], strict, expand, limit)
     folded: FoldResult | None = None
     reports: list[RunReport | NotRun] = []
     validation: Validation | None = None
@@ -129,7 +129,7 @@ def tradeoff(
     """Storage against parallelism over many orders: the ones that no other beats."""
     from pathlib import Path
 
-    from arrayfold.explore import Source, explore
+    from arrayfold.explore import explore
     from arrayfold.report.figures import check_figure, drawn
     from arrayfold.report.tradeoff import draw_tradeoff, tradeoff_data, tradeoff_report
 
@@ -138,7 +138,7 @@ def tradeoff(
     if output is not None:
         check_output(output, force=force, source=source.file)
     exploration = explore(
-        Source(*source.of_any_order()),
+        source.of_any_order(),
         parameter_values(param),
         largest=largest,
         tile=tile_size,

@@ -59,11 +59,11 @@ class FoldedOutput:
     """What to do with the code once the arrays are folded."""
 
     file: str
-    output: str | None
-    force: bool
-    loops: Loops | None
-    run: bool
-    sanitize: bool
+    output: str | None = None
+    force: bool = False
+    loops: Loops | None = None
+    run: bool = False
+    sanitize: bool = False
     style: Style = "fast"
     slack: str = "auto"
     is_checked: bool = True

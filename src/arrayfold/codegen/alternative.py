@@ -16,32 +16,28 @@ from arrayfold.codegen.storage import Storage, written_type
 from arrayfold.codegen.unused import is_own
 
 
+def is_jump(node: object) -> bool:
+    """Whether a statement is a goto or a switch."""
+    return isinstance(node, OtherStatement) and node.what in ("goto", "switch")
+
+
 def can_stand_twice(source: CSource) -> bool:
     """Whether the text of a region may stand in braces, and a second time after it.
 
     There arrays are declared once more, so that their extents must mean the same where the region stands.
     """
+    region = source.region
     named = {**source.variables, **source.replaced}
     understood = {variable for name, variable in named.items() if name in source.declared}
-    for variable in {*named.values()} - understood:
-        if variable.is_array and is_own(source, variable):
-            return False
-    declared = {
-        variable
-        for statement in source.region.statements
-        if isinstance(statement, Declare)
-        for variable in statement.variables
-    }
-    if any(isinstance(node, Label) for node in source.region.nodes()):
+    if any(one.is_array and is_own(source, one) for one in {*named.values()} - understood):
         return False
-    return not any(
-        (isinstance(node, OtherStatement) and node.what in ("goto", "switch"))
-        or (
-            isinstance(node, Reference)
-            and node.variable in declared
-            and not source.region.holds(node.span.start)
-        )
-        for node in walk(source.region.function.body)
+    declarations = (statement for statement in region.statements if isinstance(statement, Declare))
+    declared = {variable for one in declarations for variable in one.variables}
+    outside = (node for node in walk(region.function.body) if not region.holds(node.span.start))
+    return not (
+        any(isinstance(node, Label) for node in region.nodes())
+        or any(map(is_jump, walk(region.function.body)))
+        or any(isinstance(node, Reference) and node.variable in declared for node in outside)
     )
 
 

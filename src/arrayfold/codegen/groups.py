@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.sizes import (
     Sizes,
     at_least_one,
@@ -24,11 +25,15 @@ from arrayfold.codegen.sizes import (
 )
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
+from arrayfold.exact.parameter_values import first_parameter_points
+from arrayfold.exact.parameter_words import in_words
 from arrayfold.exact.signs import below, is_at_most
 from arrayfold.mapping.layout import Row, TableRow
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.program.model import Program
 from arrayfold.sharing.footprint import Block, farthest
+
+_FIRST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +41,7 @@ class Group:
     """Arrays with elements of one type that take the place of others.
 
     sizes      array -> its rows; arrays in a block are counted with that
-    counted    the arrays of these with more cells than a line of the cache holds, which others cost nothing
+    counted    the arrays of these with more cells than a cache line holds, which others cost nothing
     now        cells of all that count
     before     cells of the arrays that are gone, as far as they are known at all sizes; None if they are not
     is_within  it is shown that there are never more than before
@@ -130,38 +135,30 @@ def _capped(
     most: dict[str, Formula] = {}
     for name, one in sizes.items():
         cells = legal_cells(program, name)
-        rows = [
+        capped = [
             _capped_row(row, modulus, cells, program.context, to_reach=to_reach)
             for row, modulus in zip(one.layout.rows, one.moduli, strict=True)
         ]
-        layout = replace(one.layout, rows=tuple(row.row for row in rows))
-        found[name] = replace(one, layout=layout, extents=tuple(row.extent for row in rows))
-        most[name] = Formula.product(row.most for row in rows)
+        layout = replace(one.layout, rows=tuple(row for row, _, _ in capped))
+        found[name] = replace(one, layout=layout, extents=tuple(extent for _, extent, _ in capped))
+        most[name] = Formula.product(bound for _, _, bound in capped)
     return found, most
-
-
-@dataclass(frozen=True)
-class _CappedRow:
-    """A row with its extent, and what that never exceeds."""
-
-    row: Row | TableRow
-    extent: Formula
-    most: Formula
 
 
 def _capped_row(
     row: Row | TableRow, modulus: Formula, cells: isl.Set, context: isl.Set, *, to_reach: bool
-) -> _CappedRow:
+) -> tuple[Row | TableRow, Formula, Formula]:
+    """A row with its extent, and what that never exceeds."""
     reach = reach_of(row, cells, context) if to_reach and isinstance(row, Row) else None
     if reach is not None:
         moved, above = reach
         extent = _smaller(modulus, at_least_one(above, context), context)
-        return _CappedRow(moved, extent, extent)
+        return moved, extent, extent
     bound = _greatest(modulus, cells.params())
     if bound is None:
-        return _CappedRow(row, modulus, modulus)
+        return row, modulus, modulus
     # Where loops run the modulus is no larger, and elsewhere there are no addresses.
-    return _CappedRow(row, _smaller(modulus, bound, context), bound)
+    return row, _smaller(modulus, bound, context), bound
 
 
 def _smaller(first: Formula, second: Formula, context: isl.Set) -> Formula:
@@ -182,7 +179,7 @@ def _greatest(formula: Formula, where: isl.Set) -> Formula | None:
 
 
 def _is_within(program: Program, now: Formula, before: Formula, members: Iterable[str]) -> bool:
-    """Whether there are never more cells than before, unless they fit into a line of the cache."""
+    """Whether there are never more cells than before, unless they fit into a cache line."""
     where = program.context
     if now.is_affine:
         where = where.subtract(below(now, cells_of_line(program, next(iter(members))) + 1))
@@ -217,3 +214,43 @@ def _before(
 def _declared_size(program: Program, name: str) -> Formula | None:
     extents = declared_extents(program, name)
     return None if extents is None else Formula.product(extents)
+
+
+def growth_words(program: Program, group: Group) -> str:
+    """At which sizes the code takes more memory for a group than before; nothing if it never does.
+
+    Where the loops as written can stand beside the new ones, they run at such sizes.
+    """
+    before = group.before
+    may_choose = group.pays and program.source is not None and can_stand_twice(program.source)
+    if before is None or group.is_within or may_choose:
+        return ""
+    where = _where(group.now, before, program.running_sizes())
+    return f"larger than before{where}: {group.now} cells instead of {before}" if where else ""
+
+
+def _where(now: Formula, before: Formula, sizes: isl.Set) -> str:
+    """The sizes { : } at which there are more cells, as far as they are found."""
+    if (before - now).is_affine:
+        larger = sizes.intersect(below(before - now, 0))
+        words = in_words(larger, sizes)
+        return "" if larger.is_empty() else f" for {words}" if words else " at all sizes"
+
+    def is_larger(point: dict[str, int]) -> bool:
+        return now.evaluate(point) > before.evaluate(point)
+
+    larger = [point for point in first_parameter_points(sizes, _FIRST) if is_larger(point)]
+    far = farthest(now, sizes)
+    if not is_larger(far):
+        return f" at some sizes, such as {_values(larger[-1])}" if larger else ""
+    if len(far) == 1 and larger:
+        ((name, least),) = larger[0].items()
+        beyond = sizes.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {least} }}"))
+        if is_at_most(before + 1, now, beyond):
+            return f" for {name} >= {least}"
+    is_far = any(value > _FIRST for value in far.values())
+    return " at large sizes" if is_far else f" at some sizes, such as {_values(far)}"
+
+
+def _values(point: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in point.items())

@@ -7,7 +7,7 @@ one; and what an iteration reads may be overwritten by a later one only if the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -209,24 +209,13 @@ def _later_iterations(
     length  only if it is fewer iterations later
     place   only where t stands before s in the body, or before it or at the same place
     """
-    first, second = ([f"{letter}{k}" for k in range(depth)] for letter in "st")
-    outside = [f"{first[k]} = {second[k]}" for k in range(dimension)]
-    least, most = f"{first[dimension]} < {second[dimension]}", ""
-    if length is not None:
-        most = f"{second[dimension]} < {first[dimension]} + {length}"
-    conditions = [*outside, least, *filter(None, [most])]
+    outer, inner = (
+        isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, count) for count in (dimension, depth - dimension - 1)
+    )
+    most = "" if length is None else f" and t < s + {length}"
+    here = isl.Map(f"{{ [s] -> [t] : s < t{most} }}")
+    body = isl.Map.universe(inner.map_from_set())
     if place is not None:
-        conditions.append(_precedes(second[dimension + 1 :], first[dimension + 1 :], place))
-    where = " and ".join(conditions)
-    return isl.UnionMap(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] : {where} }}")
-
-
-def _precedes(first: Sequence[str], second: Sequence[str], relation: Literal["<", "<="]) -> str:
-    """The first tuple is lexicographically smaller, or equal."""
-    cases = [
-        " and ".join([*(f"{first[j]} = {second[j]}" for j in range(k)), f"{first[k]} < {second[k]}"])
-        for k in range(len(first))
-    ]
-    if relation == "<=":
-        cases.append(" and ".join(f"{a} = {b}" for a, b in zip(first, second, strict=True)) or "true")
-    return f"({' or '.join(cases)})" if cases else "false"
+        body = isl.Map.lex_gt(inner) if place == "<" else isl.Map.lex_ge(inner)
+    same = isl.Map.identity(outer.map_from_set())
+    return isl.UnionMap.from_map(same.flat_product(here).flat_product(body))

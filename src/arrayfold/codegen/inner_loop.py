@@ -9,18 +9,18 @@ memory, iterations run one by one, each address with its own modulo.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
-from arrayfold.codegen.ast_formulas import formula_in_loops
+from arrayfold.codegen.ranges import formula_in_loops
 from arrayfold.exact.formula import Formula
 from arrayfold.mapping.layout import Row
 
-_INDENT = "  "
+INDENT = "  "
 _TURNS = 2
 _NEAR = 64
 _SHORT = 64
@@ -164,7 +164,7 @@ class InnerLoop:
 
         The modulus of the row must be positive at all sizes: it is used even if the access never happens.
 
-        lanes     elements in a line of the cache, if the array begins with one
+        lanes     elements in a cache line, if the array begins with one
         may_move  the subscripts hold nothing but parameters and iterators of the new loops, so that a text
                   without those that change in this loop means the same before it
         """
@@ -258,7 +258,11 @@ class InnerLoop:
         turns = [one.turn for one in self._turning.values()]
         body, seam = [*body, *turns], [*seam, *turns]
         before = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
-        before += [line for one in self._turning.values() for line in self._prepare_turning(one)]
+        before += [
+            line
+            for one in self._turning.values()
+            for line in self._reduced(one.name, one.start, str(one.period))
+        ]
         if not self._groups and longest is None:
             if pragmas and "?" in end:
                 # gcc ignores pragmas of a loop whose condition branches, and in parallel loops it does.
@@ -267,7 +271,7 @@ class InnerLoop:
             if any(begin in line for line in before):
                 before.insert(0, f"const {kind} {begin} = {start};")
                 start = begin
-            return ["{", *_indented([*before, *self._loop(start, end, body, pragmas)]), "}"]
+            return ["{", *indented([*before, *self._loop(start, end, body, pragmas)]), "}"]
         last, stop = self.name(f"{i}_end"), self.name(f"{i}_stop")
         before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *before]
         before += [line for one in self._groups for line in self._prepare(one)]
@@ -281,17 +285,18 @@ class InnerLoop:
         if self.has_seams:
             is_used = any(re.search(rf"\b{i}\b", line) for line in seam)
             single = [f"const {kind} {i} = {begin};"] * is_used + [*seam, f"{stop} = {begin} + 1;"]
-            inside += [f"if ({stop} > {begin}) {{", *_indented(stretch), "} else {", *_indented(single), "}"]
+            inside += [f"if ({stop} > {begin}) {{", *indented(stretch), "} else {", *indented(single), "}"]
         else:
             inside += stretch
         inside += [line for one in self._groups for line in one.advance(begin, stop)]
         inside += [f"{begin} = ({kind}){stop};"]
-        return ["{", *_indented([*before, f"while ({begin} < {last}) {{", *_indented(inside), "}"]), "}"]
+        return ["{", *indented([*before, f"while ({begin} < {last}) {{", *indented(inside), "}"]), "}"]
 
-    def _prepare_turning(self, one: _Turning) -> list[str]:
+    def _reduced(self, name: str, start: Formula, modulus: str) -> list[str]:
+        """Sets a variable to what a formula is before the first stretch, modulo a number."""
         return [
-            f"long long {one.name} = {parenthesised(self._before(one.start))} % {one.period};",
-            f"if ({one.name} < 0) {one.name} += {one.period};",
+            f"long long {name} = {parenthesised(self._before(start))} % {modulus};",
+            f"if ({name} < 0) {name} += {modulus};",
         ]
 
     def _prepare(self, group: _Group) -> list[str]:
@@ -305,15 +310,14 @@ class InnerLoop:
                 if apart.names() <= self.parameters.keys() and self._is_in(apart, group.modulus):
                     first = f"{other.name} + {self._before(apart)}"
                     return [f"long long {name} = {first};", f"if ({name} >= {modulus}) {name} -= {modulus};"]
-        first = f"{parenthesised(self._before(group.start))} % {modulus}"
-        return [f"long long {name} = {first};", f"if ({name} < 0) {name} += {modulus};"]
+        return self._reduced(name, group.start, modulus)
 
     def _is_in(self, value: Formula, modulus: Formula) -> bool:
         """Whether 0 <= value <= modulus at all sizes."""
         return self.is_positive(value + 1) and self.is_positive(modulus - value + 1)
 
     def _align(self, begin: str, last: str, stop: str) -> str:
-        """Ends the first of many stretches where writes begin a line of the cache."""
+        """Ends the first of many stretches where writes begin a cache line."""
         assert self._aligned is not None
         group, beyond, lanes = self._aligned
         first = sum_of([(1, group.name), (beyond - group.lowest, "")])
@@ -326,7 +330,7 @@ class InnerLoop:
         return [
             *pragmas,
             f"for ({self.type} {i} = {start}; {i} < {end}; {i}++) {{",
-            *_indented(body),
+            *indented(body),
             "}",
         ]
 
@@ -349,5 +353,6 @@ def _slope(value: Formula, iterator: str) -> int | None:
     return int(found[0][0].as_number())
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [line if line.startswith("#") else _INDENT + line for line in lines]
+def indented(lines: Iterable[str]) -> list[str]:
+    """Lines further to the right, but for those of the preprocessor."""
+    return [line if line.startswith("#") else INDENT + line for line in lines]

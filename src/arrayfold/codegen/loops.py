@@ -10,8 +10,8 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError, IslFailure
 from arrayfold.c.arithmetic import choose, parenthesised, without_outer
-from arrayfold.codegen.inner_loop import InnerLoop, Mode
-from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, constant_of, parts_of
+from arrayfold.codegen.inner_loop import INDENT, InnerLoop, Mode, indented
+from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, constant_of, operands_of, parts_of
 from arrayfold.exact.formula import Formula
 
 _COMPARISONS: Mapping[Any, str] = {
@@ -21,13 +21,17 @@ _COMPARISONS: Mapping[Any, str] = {
     isl.ast_expr_op_type.ge: ">=",
     isl.ast_expr_op_type.gt: ">",
 }
-_LOGIC: Mapping[Any, str] = {
+_BETWEEN_FACTORS: Mapping[Any, str] = {
     OPERATIONS.and_: "&&",
     OPERATIONS.and_then: "&&",
     OPERATIONS.or_: "||",
     OPERATIONS.or_else: "||",
+    OPERATIONS.mul: "*",
+    OPERATIONS.div: "/",
+    OPERATIONS.pdiv_q: "/",
+    OPERATIONS.pdiv_r: "%",
+    OPERATIONS.zdiv_r: "%",
 }
-_INDENT = "  "
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class LoopStyle:
     parallel    dimensions of the schedule that get an OpenMP pragma
     parameters  name in the model -> C text
     ranges      between which numbers expressions are
-    name        new names, where innermost loops are to be free of modulo
-    private     lines at the begin and at the end of the body of a parallel loop, given its dimension and the
+    name        new names, where innermost loops are to be free of modulo; None where they are not
+    private     lines at the start and at the end of the body of a parallel loop, given its dimension and the
                 statements inside
     is_whole    whether a parallel loop has all instances in it that use the variables of one of its threads;
                 isl may have put some of an iteration into another loop. None if there are no such variables
@@ -71,12 +75,12 @@ class LoopStyle:
     parallel: frozenset[int]
     parameters: Mapping[str, str]
     ranges: Ranges
-    name: Callable[[str], str] | None = None
-    private: Private = lambda _dimension, _statements: ((), ())
-    is_whole: IsWhole | None = None
-    threads: frozenset[str] = frozenset()
-    is_positive: Callable[[Formula], bool] = lambda _formula: False
-    strips: Strips = lambda _dimension, _statements: (False, None)
+    name: Callable[[str], str] | None
+    private: Private
+    is_whole: IsWhole | None
+    threads: frozenset[str]
+    is_positive: Callable[[Formula], bool]
+    strips: Strips
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +150,11 @@ class _Printer:
             yield from self._for(node)
         elif kind == NODES.if_:
             yield from self._if(node)
-        elif kind == NODES.block:
-            children = node.block_get_children()
-            for k in range(children.n_ast_node()):
-                yield from self.node(children.get_at(k))
-        elif kind == NODES.mark:
-            yield from self.node(node.mark_get_node())
-        else:
+        elif kind == NODES.user:
             yield from self._user(node)
+        else:
+            for part in parts_of(node):
+                yield from self.node(part)
 
     def _for(self, node: isl.AstNode) -> Iterator[str]:
         iterator = node.for_get_iterator().get_id().get_name()
@@ -169,8 +170,8 @@ class _Printer:
             if self._inner is not None:
                 self._inner.inside.add(iterator)
             yield "{"
-            yield f"{_INDENT}const {self._style.type} {iterator} = {start};"
-            yield from _indented(self.node(node.for_get_body()))
+            yield f"{INDENT}const {self._style.type} {iterator} = {start};"
+            yield from indented(self.node(node.for_get_body()))
             yield "}"
             return
         condition = self.expression(node.for_get_cond())
@@ -247,7 +248,7 @@ class _Printer:
         """The first value that a loop does not reach, if its condition is a plain comparison."""
         if condition.get_type() != isl.ast_expr_type.op or condition.get_op_n_arg() != 2:
             return None
-        left, right = condition.get_op_arg(0), condition.get_op_arg(1)
+        left, right = operands_of(condition)
         if left.get_type() != isl.ast_expr_type.id or left.get_id().get_name() != iterator:
             return None
         kind = condition.get_op_type()
@@ -257,30 +258,27 @@ class _Printer:
 
     def _if(self, node: isl.AstNode) -> Iterator[str]:
         then = list(self.node(node.if_get_then_node()))
-        has_else = node.if_has_else_node()
         head = f"if ({without_outer(self.expression(node.if_get_cond()))})"
-        if not has_else:
+        if not node.if_has_else_node():
             yield from _body(head, then)
             return
         yield f"{head} {{"
-        yield from _indented(then)
+        yield from indented(then)
         yield "} else {"
-        yield from _indented(self.node(node.if_get_else_node()))
+        yield from indented(self.node(node.if_get_else_node()))
         yield "}"
 
     def _user(self, node: isl.AstNode) -> Iterator[str]:
-        call = node.user_get_expr()
-        name = call.get_op_arg(0).get_id().get_name()
+        statement, *arguments = operands_of(node.user_get_expr())
+        name = statement.get_id().get_name()
         if name in self._style.threads and not self._inside_parallel:
             raise InputError(f"the parallel loop around {name} runs once, so there are no buffers of threads")
         (self._in_threads if self._inside_parallel else self.outside).add(name)
-        arguments = [self.expression(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg())]
         place: LoopSite | None = None
         if self._inner is not None:
             self._inner.statements.add(name)
-            expressions = (call.get_op_arg(k) for k in range(1, call.get_op_n_arg()))
-            place = LoopSite(self._inner, tuple(map(self._inner.formula, expressions)))
-        yield from self._statement(name, arguments, place, self._loops)
+            place = LoopSite(self._inner, tuple(map(self._inner.formula, arguments)))
+        yield from self._statement(name, list(map(self.expression, arguments)), place, self._loops)
 
     # ------------------------------------------------ expressions
 
@@ -299,7 +297,7 @@ def expression_text(node: isl.AstExpr, names: Mapping[str, str]) -> str:
     if node.get_type() == isl.ast_expr_type.id:
         name = node.get_id().get_name()
         return names.get(name, name)
-    operands = [expression_text(node.get_op_arg(k), names) for k in range(node.get_op_n_arg())]
+    operands = [expression_text(operand, names) for operand in operands_of(node)]
     return _operation(node.get_op_type(), operands)
 
 
@@ -329,8 +327,8 @@ def _operation(kind: Any, operands: Sequence[str]) -> str:
     factors = [parenthesised(operand) for operand in operands]
     if kind in (op.max, op.min):
         return choose("max" if kind == op.max else "min", operands[0], list(operands[1:]))
-    if kind in _LOGIC:
-        return f" {_LOGIC[kind]} ".join(factors)
+    if kind in _BETWEEN_FACTORS:
+        return f" {_BETWEEN_FACTORS[kind]} ".join(factors)
     if kind in _COMPARISONS:
         return f"{operands[0]} {_COMPARISONS[kind]} {operands[1]}"
     match kind:
@@ -340,12 +338,6 @@ def _operation(kind: Any, operands: Sequence[str]) -> str:
             return f"{operands[0]} + {operands[1] if not operands[1].startswith('-') else factors[1]}"
         case op.sub:
             return f"{operands[0]} - {factors[1]}"
-        case op.mul:
-            return f"{factors[0]} * {factors[1]}"
-        case op.div | op.pdiv_q:
-            return f"{factors[0]} / {factors[1]}"
-        case op.pdiv_r | op.zdiv_r:
-            return f"{factors[0]} % {factors[1]}"
         case op.fdiv_q:
             value, divisor = factors
             return f"({value} >= 0 ? {value} / {divisor} : -(({divisor} - 1 - {value}) / {divisor}))"
@@ -359,12 +351,8 @@ def _body(head: str, lines: Sequence[str]) -> Iterator[str]:
     """A head with its body, in braces unless the body is a single line."""
     if len(lines) == 1 and not lines[0].startswith(("#", "{", "if")):
         yield head
-        yield from _indented(lines)
+        yield from indented(lines)
         return
     yield f"{head} {{"
-    yield from _indented(lines)
+    yield from indented(lines)
     yield "}"
-
-
-def _indented(lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
-    return (line if line.startswith("#") else _INDENT + line for line in lines)

@@ -1,4 +1,4 @@
-"""Between which numbers the expressions of isl's loops are: whether an int holds all of them.
+"""What the expressions of isl's loops are as formulas, and between which numbers: whether an int holds them.
 
 Sizes may be any number of their type also where no loop runs, and there nothing may overflow.
 """
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
+
+from arrayfold.exact.formula import Formula
 
 # islpy's types do not know the members whose names are Python's keywords with an underscore.
 OPERATIONS: Any = isl.ast_expr_op_type
@@ -33,13 +35,41 @@ def parts_of(node: isl.AstNode) -> list[isl.AstNode]:
     return [node.mark_get_node()] if kind == NODES.mark else []
 
 
+def operands_of(node: isl.AstExpr) -> list[isl.AstExpr]:
+    """The operands of an operation."""
+    return [node.get_op_arg(k) for k in range(node.get_op_n_arg())]
+
+
+def formula_in_loops(expression: isl.AstExpr) -> Formula | None:
+    """An expression of isl's loops in its iterators and parameters; None if it is no polynomial."""
+    kind = expression.get_type()
+    if kind == isl.ast_expr_type.int:
+        return Formula.constant(expression.get_val().to_python())
+    if kind == isl.ast_expr_type.id:
+        return Formula.name(expression.get_id().get_name())
+    operands = [known for one in operands_of(expression) if (known := formula_in_loops(one)) is not None]
+    if len(operands) < expression.get_op_n_arg():
+        return None
+    match expression.get_op_type():
+        case OPERATIONS.minus:
+            return -operands[0]
+        case OPERATIONS.add:
+            return operands[0] + operands[1]
+        case OPERATIONS.sub:
+            return operands[0] - operands[1]
+        case OPERATIONS.mul:
+            return operands[0] * operands[1]
+        case _:
+            return None
+
+
 def constant_of(node: isl.AstExpr) -> int | None:
     """The value of a number, or of a sum of numbers, which C would take as an int whatever it is."""
     if node.get_type() == isl.ast_expr_type.int:
         return node.get_val().to_python()
     if node.get_type() != isl.ast_expr_type.op or node.get_op_type() not in (OPERATIONS.add, OPERATIONS.sub):
         return None
-    left, right = (constant_of(node.get_op_arg(k)) for k in range(2))
+    left, right = map(constant_of, operands_of(node))
     if left is None or right is None:
         return None
     return left + right if node.get_op_type() == OPERATIONS.add else left - right
@@ -62,7 +92,7 @@ class Ranges:
         """Whether an int holds the value of an expression, and of all that it is made of."""
         if node.get_type() != isl.ast_expr_type.op:
             return _is_inside(self.range(node), _INT)
-        operands = [node.get_op_arg(k) for k in range(node.get_op_n_arg())]
+        operands = operands_of(node)
         if not all(map(self.fits, operands)) or not _is_inside(self.range(node), _INT):
             return False
         if node.get_op_type() == OPERATIONS.fdiv_q:
@@ -83,13 +113,10 @@ class Ranges:
             if name in parallel and not root.for_is_degenerate() and high - low >= _INT[1]:
                 return False
         elif (kind == NODES.if_ and not self.fits(root.if_get_cond())) or (
-            kind == NODES.user and not self._arguments_fit(root.user_get_expr())
+            kind == NODES.user and not all(map(self.fits, operands_of(root.user_get_expr())[1:]))
         ):
             return False
         return all(self.all_fit(part, parallel) for part in parts_of(root))
-
-    def _arguments_fit(self, call: isl.AstExpr) -> bool:
-        return all(self.fits(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg()))
 
     def range(self, node: isl.AstExpr) -> Range:
         """The smallest and the largest value of an expression."""
@@ -99,9 +126,7 @@ class Ranges:
             return value, value
         if kind == isl.ast_expr_type.id:
             return self.names[node.get_id().get_name()]
-        return _of_operation(
-            node.get_op_type(), [self.range(node.get_op_arg(k)) for k in range(node.get_op_n_arg())]
-        )
+        return _of_operation(node.get_op_type(), list(map(self.range, operands_of(node))))
 
 
 def _add_iterators(node: isl.AstNode, names: dict[str, Range]) -> None:
@@ -120,7 +145,7 @@ def _add_iterators(node: isl.AstNode, names: dict[str, Range]) -> None:
 
 def _last(condition: isl.AstExpr, name: str, known: Ranges) -> int:
     """The largest value that the condition of a loop lets an iterator have."""
-    operands = [condition.get_op_arg(k) for k in range(condition.get_op_n_arg())]
+    operands = operands_of(condition)
     kind = condition.get_op_type()
     if kind in (OPERATIONS.and_, OPERATIONS.and_then):
         return min(_last(one, name, known) for one in operands)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import islpy as isl
@@ -75,13 +75,24 @@ def generate_region(
     of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
     users = _users(program, source, of_threads)
     new = tuple(names.fresh(f"c{k}") for k in range(order.depth))
-    sizes = program.context if source.legal is None else program.context.intersect(source.legal)
-    options = order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space())
     is_cut = bool(users) and bool(order.parallel)
-    tree = LoopTree.of(order.schedule, sizes, new, options, with_instances=is_cut)
+    tree = _loop_tree(program, source, order, new, style, with_instances=is_cut)
+    by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
+    stored = {mapping.array: mapping for mapping in mappings}
+    hoisted = _hoisted(source, replaced, names)
+
+    def declarations_for(statements: frozenset[str]) -> list[str]:
+        used = (variable for variable in users if variable in hoisted and users[variable] & statements)
+        return [_declaration(variable, hoisted[variable], source, program) for variable in used]
+
+    def private(dimension: int, statements: frozenset[str]) -> tuple[list[str], list[str]]:
+        begin, end = _private_lines(storages, dimension)
+        return [*declarations_for(statements), *begin], end
+
+    own = {array for array, storage in by_array.items() if storage.is_private}
+    threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
     ranges = Ranges.of(_parameter_ranges(program, source), tree.root)
-    is_wide = any(one.type.bits > _INT_BITS - (one.type.kind == "unsigned") for one in iterators)
-    is_wide |= not ranges.all_fit(tree.root, {new[d] for d in order.parallel})
+    is_wide = any(map(_is_wide, iterators)) or not ranges.all_fit(tree.root, {new[d] for d in order.parallel})
     to_text = parameter_text(source.parameters)
     loop_style = LoopStyle(
         new,
@@ -89,64 +100,64 @@ def generate_region(
         order.parallel,
         {name: to_text(name) for name in source.parameters},
         ranges,
+        names.shared if style == "fast" else None,
+        private,
+        partial(_is_whole, order.schedule, list(users.values())) if is_cut else None,
+        frozenset(threads),
+        lambda formula: is_at_least(formula, 1, program.context),
+        Independence(with_guard_reads(program), order.schedule, stored).strip,
     )
-    if style == "fast":
-        stored = {mapping.array: mapping for mapping in mappings}
-        known = Independence(with_guard_reads(program), order.schedule, stored)
-
-        def is_positive(formula: Formula) -> bool:
-            return is_at_least(formula, 1, program.context)
-
-        loop_style = replace(loop_style, name=names.shared, is_positive=is_positive, strips=known.strip)
-    hoisted = _hoisted(source, replaced, names)
-    by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
-    deepest = max((storage.tile for storage in storages), default=0)
-    writer = StatementWriter(
-        source,
-        Relocations(program, source, {mapping.array: mapping for mapping in mappings}),
-        by_array,
-        {
-            item.name: {
-                source.variables[access.array]: by_array[access.array]
-                for access in item.accesses
-                if access.array in by_array and access.array not in program.origins
-            }
-            for item in with_guard_reads(program).statements
-        },
-        {item.name: times_of(program, item.name, deepest) for item in program.statements},
-        hoisted,
-        loop_style.type,
-        loop_style.iterators,
-    )
-
-    def declarations_for(statements: frozenset[str], variables: Iterable[Variable]) -> list[str]:
-        used = (variable for variable in variables if variable in hoisted and users[variable] & statements)
-        return [_declaration(variable, hoisted[variable], source, program) for variable in used]
-
-    def private(dimension: int, statements: frozenset[str]) -> tuple[list[str], list[str]]:
-        begin, end = _private_lines(storages, dimension)
-        return [*declarations_for(statements, users), *begin], end
-
-    own = {array for array, storage in by_array.items() if storage.is_private}
-    threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
-    loop_style = replace(loop_style, private=private, threads=frozenset(threads))
-    if is_cut:
-        loop_style = replace(loop_style, is_whole=partial(_is_whole, order.schedule, list(users.values())))
+    writer = _statement_writer(program, source, stored, by_array, hoisted, loop_style)
     lines, outside_of_threads = loop_lines(tree, loop_style, writer.lines)
-    declarations = [
-        *(
-            _declaration(variable, name, source, program)
-            for variable, name in hoisted.items()
-            if variable not in users
-        ),
-        *declarations_for(outside_of_threads, users),
-    ]
-    outside = [
-        variable
-        for variable in dict.fromkeys(iterators)
-        if variable.storage == "local" and not source.region.holds(variable.span.start)
-    ]
+    shared = [(variable, name) for variable, name in hoisted.items() if variable not in users]
+    declarations = [_declaration(variable, name, source, program) for variable, name in shared]
+    declarations += declarations_for(outside_of_threads)
+    local = (variable for variable in dict.fromkeys(iterators) if variable.storage == "local")
+    outside = [variable for variable in local if not source.region.holds(variable.span.start)]
     return GeneratedRegion(declarations, lines, outside, style == "readable")
+
+
+def _loop_tree(
+    program: Program,
+    source: CSource,
+    order: CodeOrder,
+    iterators: Sequence[str],
+    style: Style,
+    *,
+    with_instances: bool,
+) -> LoopTree:
+    """isl's loops for the order, at the sizes at which the program may run."""
+    sizes = program.context if source.legal is None else program.context.intersect(source.legal)
+    options = order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space())
+    return LoopTree.of(order.schedule, sizes, iterators, options, with_instances=with_instances)
+
+
+def _is_wide(iterator: Variable) -> bool:
+    """Whether an int does not hold all values of an iterator's type."""
+    return iterator.type.bits > _INT_BITS - (iterator.type.kind == "unsigned")
+
+
+def _statement_writer(
+    program: Program,
+    source: CSource,
+    mappings: Mapping[str, EmittableMapping],
+    storages: Mapping[str, Storage],
+    hoisted: Mapping[Variable, str],
+    style: LoopStyle,
+) -> StatementWriter:
+    """What writes the statements, given where arrays are, by their names in the model."""
+    deepest = max((storage.tile for storage in storages.values()), default=0)
+    users = {
+        item.name: {
+            source.variables[access.array]: storages[access.array]
+            for access in item.accesses
+            if access.array in storages and access.array not in program.origins
+        }
+        for item in with_guard_reads(program).statements
+    }
+    times = {item.name: times_of(program, item.name, deepest) for item in program.statements}
+    places = Relocations(program, source, mappings)
+    return StatementWriter(source, places, storages, users, times, hoisted, style.type, style.iterators)
 
 
 def check_new_loops(program: Program, source: CSource) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -23,19 +23,12 @@ Address = Callable[[str, Sequence[Formula]], tuple[str, tuple[Formula, ...]]]
 class Alternative:
     """One place of what an access means.
 
-    when   { : } over iterators and parameters; None for all iterations that no alternative before took
+    when   { : } over iterators and parameters; the last alternative is for all iterations that are left
     array  in the model; None for the one that the text names
     cell   formulas of iterators and parameters
     """
 
-    when: isl.Set | None
-    array: str | None
-    cell: tuple[Formula, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    where: isl.Set
+    when: isl.Set
     array: str | None
     cell: tuple[Formula, ...]
 
@@ -88,7 +81,7 @@ def find_alternatives(
     relation = relation.intersect_params(program.context)
     left = _over_parameters(relation.domain(), names)
     everywhere = left
-    pieces: list[_Piece] = []
+    pieces: list[Alternative] = []
     for part in maps_of(moved):
         old = part.domain().unwrap()
         if not old.get_space().has_equal_tuples(relation.get_space()):
@@ -96,18 +89,16 @@ def find_alternatives(
         here = part.intersect_domain(relation.wrap()).domain_factor_domain()
         for piece in _pieces(here, names):
             pieces.append(piece)
-            left = left.subtract(piece.where)
+            left = left.subtract(piece.when)
     if not pieces:
         return None
     array = relation.get_tuple_name(isl.dim_type.out)
     if not left.is_empty() and array not in program.replaced:
-        pieces.append(_Piece(coalesced(left), None, ()))
+        pieces.append(Alternative(coalesced(left), None, ()))
     merged = _merged(pieces, address)
-    merged.sort(key=lambda piece: piece.where.n_basic_set())
-    found = [
-        Alternative(coalesced(piece.where.gist(everywhere)), piece.array, piece.cell) for piece in merged[:-1]
-    ]
-    return [*found, Alternative(None, merged[-1].array, merged[-1].cell)]
+    merged.sort(key=lambda piece: piece.when.n_basic_set())
+    found = [replace(one, when=coalesced(one.when.gist(everywhere))) for one in merged[:-1]]
+    return [*found, merged[-1]]
 
 
 def _over_parameters(instances: isl.Set, names: Sequence[str]) -> isl.Set:
@@ -118,33 +109,32 @@ def _over_parameters(instances: isl.Set, names: Sequence[str]) -> isl.Set:
     return instances.move_dims(isl.dim_type.param, known, isl.dim_type.set, 0, len(names)).params()
 
 
-def _pieces(places: isl.Map, names: Sequence[str]) -> list[_Piece]:
+def _pieces(places: isl.Map, names: Sequence[str]) -> list[Alternative]:
     """{ S[i] -> B[y] } as formulas, piece by piece."""
     for k, name in enumerate(names):
         places = places.set_dim_name(isl.dim_type.in_, k, name)
     known = places.dim(isl.dim_type.param)
     cells = places.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(names)).range()
     array = cells.get_tuple_name()
-    found: list[_Piece] = []
+    found: list[Alternative] = []
 
     def keep(where: isl.Set, cell: isl.MultiAff) -> None:
         formulas = tuple(from_aff(cell.get_at(k)) for k in range(cell.dim(isl.dim_type.out)))
-        found.append(_Piece(where.params(), array, formulas))
+        found.append(Alternative(where.params(), array, formulas))
 
     if not cells.is_empty():
         coalesced(isl.PwMultiAff.from_set(cells)).foreach_piece(keep)
     return found
 
 
-def _merged(pieces: Sequence[_Piece], address: Address) -> list[_Piece]:
+def _merged(pieces: Sequence[Alternative], address: Address) -> list[Alternative]:
     """The pieces, those joined that one formula can say."""
-    found: list[_Piece] = []
+    found: list[Alternative] = []
     for piece in pieces:
         for k, other in enumerate(found):
-            for formulas, where in ((other, piece.where), (piece, other.where)):
+            for formulas, where in ((other, piece.when), (piece, other.when)):
                 if _is_same(piece, other, where, address):
-                    both = coalesced(piece.where.union(other.where))
-                    found[k] = _Piece(both, formulas.array, formulas.cell)
+                    found[k] = replace(formulas, when=coalesced(piece.when.union(other.when)))
                     break
             else:
                 continue
@@ -154,7 +144,7 @@ def _merged(pieces: Sequence[_Piece], address: Address) -> list[_Piece]:
     return found
 
 
-def _is_same(one: _Piece, other: _Piece, where: isl.Set, address: Address) -> bool:
+def _is_same(one: Alternative, other: Alternative, where: isl.Set, address: Address) -> bool:
     """Whether both say the same address in these iterations."""
     if one.array is None or other.array is None:
         return one.array is other.array

@@ -57,7 +57,7 @@ def plain_sizes(program: Program, mapping: ModularMapping) -> Sizes:
 def find_sizes(program: Program, mapping: ModularMapping) -> Sizes:
     """Sizes of a folded array of the text, if possible such that it never takes more than what it was.
 
-    A constant number of cells that a line of the cache holds is not compared: the alignment of the stack
+    A constant number of cells that a cache line holds is not compared: the alignment of the stack
     alone may take as much.
     """
     context = program.context
@@ -97,12 +97,12 @@ def accessed_cells(program: Program, name: str) -> isl.Set:
 
 
 def is_tiny(program: Program, name: str, size: Formula) -> bool:
-    """Whether an array has a constant number of cells, which a line of the cache holds."""
+    """Whether an array has a constant number of cells, which a cache line holds."""
     return size.is_constant and size.as_number() <= cells_of_line(program, name)
 
 
 def cells_of_line(program: Program, name: str) -> int:
-    """How many cells of an array a line of the cache holds; 1 where their size is not known."""
+    """How many cells of an array a cache line holds; 1 where their size is not known."""
     bits = 0 if program.source is None else program.source.variables[name].element.bits
     return 8 * _LINE // bits if bits else 1
 

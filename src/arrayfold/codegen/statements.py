@@ -37,7 +37,7 @@ from arrayfold.codegen.relocations import Alternative, Relocations, iterator_nam
 from arrayfold.codegen.storage import Storage, parameter_text, written_type
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
-from arrayfold.exact.isl import maps_of
+from arrayfold.exact.isl import maps_by_domain
 from arrayfold.program.model import Program
 
 _PURE = (Number, Binary, Unary, Cast, Conditional, Parentheses)
@@ -45,7 +45,10 @@ _PURE = (Number, Binary, Unary, Cast, Conditional, Parentheses)
 
 @dataclass(frozen=True, eq=False)
 class StatementWriter:
-    """Statements with new iterators: the user's text where there is one, otherwise from the tree."""
+    """Statements with new iterators: the user's text where there is one, otherwise from the tree.
+
+    subscripts  those of elements as formulas of the iterators around them, as far as they were asked for
+    """
 
     source: CSource
     places: Relocations
@@ -55,7 +58,9 @@ class StatementWriter:
     hoisted: Mapping[Variable, str]
     type: str
     iterators: tuple[str, ...]
-    coordinates: Coordinates = field(default_factory=lambda: Coordinates())
+    subscripts: dict[Expression, list[Formula | None]] = field(
+        default_factory=dict[Expression, "list[Formula | None]"]
+    )
     inner: InnerLoop | None = None
     known: Mapping[Variable, Formula | None] = field(default_factory=dict[Variable, "Formula | None"])
     storages: Mapping[Variable, Storage] = field(default_factory=dict[Variable, Storage])
@@ -95,7 +100,7 @@ class StatementWriter:
     ) -> tuple[str, Formula | None]:
         """A coordinate of a tile as C and as a formula, from the iterators of a statement."""
         if time is None:
-            raise InputError("tiles are no affine function of the loops, so they cannot be written")
+            raise InputError("the tiles are not an affine function of the loops, so they cannot be written")
         to_text = parameter_text(self.source.parameters)
         texts = {_iterator(k): parenthesised(argument) for k, argument in enumerate(arguments)}
         text = formula_text(time, lambda one: texts[one] if one in texts else to_text(one))
@@ -112,9 +117,7 @@ class StatementWriter:
             storage = self.arrays[array]
             texts = [text for text, _ in self.tile[: storage.tile]] + [arguments[k] for k in at]
             values = [value for _, value in self.tile[: storage.tile]] + [formulas[k] for k in at]
-            return storage.element_at(
-                [parenthesised(text) for text in texts], self.inner, values, may_move=True
-            )
+            return storage.element(list(map(parenthesised, texts)), self.inner, values, may_move=True)
 
         target, origin = element(copy.target, copy.target_at), element(copy.origin, copy.origin_at)
         return [f"{target} = {origin};"]
@@ -217,14 +220,10 @@ class StatementWriter:
         if storage is not None and len(texts) == variable.rank:
             if texts and not any(texts):
                 return storage.name
-            trees = subscripts_of(tree)
-            values = self._subscript_values(tree)
-            may_move = all(map(self._may_move, trees))
-            if not storage.tile:
-                return storage.element(texts, trees, self.inner, values, may_move=may_move)
-            outer, known = zip(*self.tile[: storage.tile], strict=True)
-            factors = [*map(parenthesised, outer), *storage.factors(texts, trees)]
-            return storage.element_at(factors, self.inner, [*known, *values], may_move=may_move)
+            trees, outer = subscripts_of(tree), self.tile[: storage.tile]
+            factors = [*(parenthesised(text) for text, _ in outer), *storage.factors(texts, trees)]
+            values = [*(value for _, value in outer), *self._subscript_values(tree)]
+            return storage.element(factors, self.inner, values, may_move=all(map(self._may_move, trees)))
         new = self.hoisted.get(variable)
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)
@@ -238,13 +237,15 @@ class StatementWriter:
             relation = statement.cells.get(tree)
             if relation is None:
                 continue
+            if tree not in self.subscripts:
+                self.subscripts[tree] = _affine_coordinates(relation, relation.dim(isl.dim_type.out))
             iterators = {_iterator(k): self.known.get(one) for k, one in enumerate(statement.iterators)}
             known = {name: value for name, value in iterators.items() if value is not None}
             return [
                 None
                 if form is None or form.names() & iterators.keys() - known.keys()
                 else form.replace_names(known)
-                for form in self.coordinates.of(tree, relation)
+                for form in self.subscripts[tree]
             ]
         return [None] * len(subscripts_of(tree))
 
@@ -284,7 +285,6 @@ class StatementWriter:
         to_text = parameter_text(self.source.parameters)
         names |= {name: to_text(name) for name in self.source.parameters}
         for one, other in zip(reversed(alternatives[:-1]), reversed(texts[:-1]), strict=True):
-            assert one.when is not None
             condition = condition_text(one.when, names)
             text = f"({parenthesised(condition)} ? {other} : {text})"
         return text
@@ -342,28 +342,13 @@ def _iterator(position: int) -> str:
 def times_of(program: Program, statement: str, count: int) -> list[Formula | None]:
     """The first coordinates of the time of a statement, in its iterators; None where one is not affine."""
     assert program.schedule is not None
-    found: list[Formula | None] = []
-    for part in maps_of(program.schedule):
-        if count and part.get_tuple_name(isl.dim_type.in_) == statement:
-            found += [_affine_coordinate(part, k) for k in range(count)]
-    return found
+    time = maps_by_domain(program.schedule).get(statement)
+    return [] if time is None else _affine_coordinates(time, count)
 
 
-@dataclass(frozen=True, eq=False)
-class Coordinates:
-    """The subscripts of elements as formulas of the iterators around them, found once for each element."""
-
-    _known: dict[Expression, list[Formula | None]] = field(
-        default_factory=dict[Expression, "list[Formula | None]"]
-    )
-
-    def of(self, element: Expression, relation: isl.Map) -> list[Formula | None]:
-        """The subscripts, given the cells { S[i] -> A[x] } of the element; None where one is not affine."""
-        if element not in self._known:
-            self._known[element] = [
-                _affine_coordinate(relation, k) for k in range(relation.dim(isl.dim_type.out))
-            ]
-        return self._known[element]
+def _affine_coordinates(relation: isl.Map, count: int) -> list[Formula | None]:
+    """The first coordinates of { S[i] -> A[x] } in the iterators; None where one is not affine."""
+    return [_affine_coordinate(relation, k) for k in range(count)]
 
 
 def _affine_coordinate(relation: isl.Map, k: int) -> Formula | None:

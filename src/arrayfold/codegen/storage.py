@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, without_outer
-from arrayfold.c.tree import CType, Expression, Variable
+from arrayfold.c.tree import Expression, Variable
 from arrayfold.codegen.inner_loop import InnerLoop
+from arrayfold.codegen.names import Names
 from arrayfold.codegen.sizes import Sizes
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.signs import is_at_most
-from arrayfold.mapping.layout import Layout, Row
+from arrayfold.mapping.layout import Layout, Row, TableRow
 
 STACK_BYTES = 16 * 1024
 _LINE = 64
@@ -42,15 +43,12 @@ class Storage:
     comment       a line that says what the mapping is
     is_flat       it has one dimension in C, because jumps must not cross declarations with variable extents
     may_allocate  malloc and free mean what they usually mean there
-    block         if it is to begin with a line of the cache, the name of what malloc returns
+    may_align     it may begin with a cache line, or have rows of whole ones
     tile          coordinates of the tile that come before the subscripts in the layout of a buffer
     is_private    every thread has its own, declared in a parallel loop
     share         the memory that it is a part of, if it has none of its own
     is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
-    first         where in a row loops begin to write, if that should be the begin of a line of the cache
-    pitch         the name of the length that rows then have
-    pads          the name of what says whether there is room for that
-    size_names    names for its extents, one a dimension
+    first         where in a row loops begin to write, if that should be the start of a cache line
     """
 
     variable: Variable
@@ -59,17 +57,19 @@ class Storage:
     comment: str
     context: isl.Set
     parameter: NameText
+    names: Names
     is_flat: bool = False
     may_allocate: bool = True
-    block: str | None = None
+    may_align: bool = False
     tile: int = 0
     is_private: bool = False
     share: Share | None = None
     is_automatic: bool = False
     first: int | None = None
-    pitch: str = ""
-    pads: str = ""
-    size_names: tuple[str, ...] = ()
+
+    def _beside(self, word: str) -> str:
+        """A name for what belongs to it."""
+        return self.names.shared(f"{self.name}_{word}")
 
     @property
     def layout(self) -> Layout:
@@ -90,10 +90,10 @@ class Storage:
 
     @property
     def lanes(self) -> int | None:
-        """How many elements a line of the cache holds, if the array begins with one where there is room."""
+        """How many elements a cache line holds, if the array begins with one where there is room."""
         size = Formula.product(self.sizes.extents)
         is_large = self.is_on_heap or (self.is_automatic and not size.is_constant)
-        is_aligned = self.block is not None and is_large and len(self.sizes.extents) == 1 and not self.share
+        is_aligned = self.may_align and is_large and len(self.sizes.extents) == 1 and not self.share
         can = is_aligned and self.first is None and self._in_a_line is not None
         return self._in_a_line if can and self._has_room(size + (self._in_a_line or 0)) is not False else None
 
@@ -104,14 +104,14 @@ class Storage:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether it lies in a block that is larger, so that lines of the cache begin where they should."""
+        """Whether it lies in a block that is larger, so that cache lines begin where they should."""
         return self.lanes is not None or self._lead is not None
 
     @property
     def _lead(self) -> int | None:
         """How many elements are in front of the first row, if loops should begin to write with a line."""
         lanes = self._in_a_line
-        can = self.block is not None and not (self.is_flat or self.share) and lanes is not None
+        can = self.may_align and not (self.is_flat or self.share) and lanes is not None
         if self.first is None or not can or self._has_room(self._padded_cells) is False:
             return None
         return -self.first % (lanes or 1)
@@ -139,10 +139,8 @@ class Storage:
         is_padded = self._lead is not None and len(sizes) > 1
         remark = "; rows of whole cache lines" if is_padded else ""
         lines = [f"/* {self.comment}{remark} */", *tables, *named]
-        if self._lead is not None:
+        if self.is_aligned:
             return [*lines, *self._in_lines(element, sizes)]
-        if self.lanes is not None:
-            return [*lines, *self._at_line(element, sizes[0], self.lanes)]
         if not self.is_on_heap:
             return [*lines, f"{element} {self.name}{brackets};"]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
@@ -151,12 +149,7 @@ class Storage:
             offset = parenthesised(formula_text(self.share.offset, self.parameter))
             block = self._shared_block(element) if self.share.is_first else []
             return [*block, *lines, f"{element} {target} = (void *)({self.share.block} + {offset});"]
-        return [
-            *lines,
-            f"{element} {target} = malloc(sizeof({element}{brackets}));",
-            f"if (!{self.name})",
-            "  abort();",
-        ]
+        return [*lines, *_allocated(f"{element} {target}", self.name, f"sizeof({element}{brackets})")]
 
     def _named_sizes(self) -> tuple[list[str], list[str]]:
         """The texts of its extents, long ones as constants that are set before."""
@@ -165,8 +158,9 @@ class Storage:
         for k, extent in enumerate(self.sizes.extents):
             text = formula_text(extent, self.parameter)
             if "?" in text:
-                lines.append(f"const long long {self.size_names[k]} = {without_outer(text)};")
-                text = self.size_names[k]
+                name = self._beside(f"size{k or ''}")
+                lines.append(f"const long long {name} = {without_outer(text)};")
+                text = name
             texts.append(text)
         return lines, texts
 
@@ -176,39 +170,25 @@ class Storage:
             return [], lambda text: text
         assert self.sizes.limit is not None
         before = formula_text(self.sizes.limit, self.parameter)
-        line = f"const int {self.pads} = {now} <= {before}; /* whether lines fit into the old size */"
-        return [line], lambda text: f"({self.pads} ? {text} : 0)"
-
-    def _at_line(self, element: str, size: str, lanes: int) -> list[str]:
-        """The lines that make it exist with a line of the cache as its begin, in one dimension."""
-        cells = Formula.product(self.sizes.extents) + lanes
-        test, spare = self._room_for(cells, f"{parenthesised(size)} + {lanes}LL")
-        skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
-        if not self.is_on_heap:
-            return [
-                *test,
-                f"{element} {self.block}[{size} + {spare(str(lanes - 1))}];",
-                f"{element} *{self.name} = {self.block} + {spare(f'{skipped} / sizeof({element})')};",
-            ]
-        return [
-            *test,
-            f"char *{self.block} = malloc(sizeof({element}[{size}]) + {spare(str(_LINE - 1))});",
-            f"if (!{self.block})",
-            "  abort();",
-            f"{element} *{self.name} = (void *)({self.block} + {spare(skipped)});",
-        ]
+        pads = self._beside("pads")
+        line = f"const int {pads} = {now} <= {before}; /* whether lines fit into the old size */"
+        return [line], lambda text: f"({pads} ? {text} : 0)"
 
     def _in_lines(self, element: str, sizes: Sequence[str]) -> list[str]:
-        """The lines that make it exist with rows of whole lines of the cache.
+        """The lines that make it begin with a cache line, or have rows of whole lines.
 
         An odd number of them, so that the same place of several rows falls into different sets of a cache.
         """
-        lanes, lead = self._in_a_line, self._lead
+        lanes, lead = self._in_a_line, self._lead or 0
         assert lanes is not None
-        assert lead is not None
+        block, pitch = self._beside("block"), self._beside("row")
         factors = [f"({parenthesised(sizes[-1])} + {2 * lanes}LL)", *map(parenthesised, sizes[:-1])]
         needed = " * ".join(factors) if len(sizes) > 1 else parenthesised(sizes[0])
-        before, spare = self._room_for(self._padded_cells, f"{needed} + {2 * lanes}LL")
+        if self._lead is None:
+            cells = Formula.product(self.sizes.extents) + lanes
+            before, spare = self._room_for(cells, f"{needed} + {lanes}LL")
+        else:
+            before, spare = self._room_for(self._padded_cells, f"{needed} + {2 * lanes}LL")
         if len(sizes) > 1:
             row = self.sizes.extents[-1]
             if row.is_constant and not before:
@@ -216,28 +196,27 @@ class Storage:
             else:
                 padded = f"(({parenthesised(sizes[-1])} / {lanes} + 1) | 1) * {lanes}"
                 if before:
-                    padded = f"{self.pads} ? {padded} : {sizes[-1]}"
-                before = [*before, f"const size_t {self.pitch} = {padded};"]
-                sizes = [*sizes[:-1], self.pitch]
+                    padded = f"{self._beside('pads')} ? {padded} : {sizes[-1]}"
+                before = [*before, f"const size_t {pitch} = {padded};"]
+                sizes = [*sizes[:-1], pitch]
         inner = "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
         whole = f"sizeof({element}[{sizes[0]}]{inner})"
-        skipped = f"({_LINE} - (size_t){self.block} % {_LINE}) % {_LINE}"
+        skipped = f"({_LINE} - (size_t){block} % {_LINE}) % {_LINE}"
         if self.is_on_heap:
             after = f" + {lead} * sizeof({element})" if lead else ""
+            size = f"{whole} + {spare(f'{_LINE - 1}{after}')}"
             return [
                 *before,
-                f"char *{self.block} = malloc({whole} + {spare(f'{_LINE - 1}{after}')});",
-                f"if (!{self.block})",
-                "  abort();",
-                f"{element} {target} = (void *)({self.block} + {spare(f'{skipped}{after}')});",
+                *_allocated(f"char *{block}", block, size),
+                f"{element} {target} = (void *)({block} + {spare(f'{skipped}{after}')});",
             ]
         count = f"{whole} / sizeof({element})" if inner else sizes[0]
         skip = spare(f"{skipped} / sizeof({element})" + (f" + {lead}" if lead else ""))
-        first = f"{self.block} + {skip}"
+        first = f"{block} + {skip}"
         return [
             *before,
-            f"{element} {self.block}[{count} + {spare(str(lanes - 1 + lead))}];",
+            f"{element} {block}[{count} + {spare(str(lanes - 1 + lead))}];",
             f"{element} {target} = {f'(void *)({first})' if inner else first};",
         ]
 
@@ -266,26 +245,14 @@ class Storage:
         """The lines that end it."""
         if self.share is not None:
             return [f"free({self.share.block});"] if self.share.is_last else []
-        block = self.block if self.is_aligned else self.name
+        block = self._beside("block") if self.is_aligned else self.name
         return [f"free({block});"] if self.is_on_heap else []
 
     def _shared_block(self, element: str) -> list[str]:
         assert self.share is not None
         size = formula_text(Formula.extreme("max", [self.share.size, Formula.constant(1)]), self.parameter)
         name = self.share.block
-        return [f"{element} *{name} = malloc(sizeof({element}[{size}]));", f"if (!{name})", "  abort();"]
-
-    def element(
-        self,
-        subscripts: Sequence[str],
-        trees: Sequence[Expression],
-        inner: InnerLoop | None = None,
-        values: Sequence[Formula | None] = (),
-        *,
-        may_move: bool = False,
-    ) -> str:
-        """An element, given the texts of the original subscripts; in an innermost loop also as formulas."""
-        return self.element_at(self.factors(subscripts, trees), inner, values, may_move=may_move)
+        return _allocated(f"{element} *{name}", name, f"sizeof({element}[{size}])")
 
     @staticmethod
     def factors(subscripts: Sequence[str], trees: Sequence[Expression]) -> list[str]:
@@ -295,36 +262,27 @@ class Storage:
             for text, tree in zip(subscripts, trees, strict=True)
         ]
 
-    def element_at(
+    def element(
         self,
         factors: Sequence[str],
-        inner: InnerLoop | None,
-        values: Sequence[Formula | None],
+        inner: InnerLoop | None = None,
+        values: Sequence[Formula | None] = (),
         *,
-        may_move: bool,
+        may_move: bool = False,
     ) -> str:
         """An element, given its coordinates as texts of factors, those of the tile first.
 
+        values    the same as formulas, in an innermost loop
         may_move  the texts hold nothing but parameters and iterators of the new loops
         """
-        if inner is None:
-            return self.indexed([row.text(factors, self.parameter) for row in self.layout.rows])
-        return self.indexed(
-            [
-                inner.coordinate(
-                    replace(row, modulus=modulus),
-                    factors,
-                    values,
-                    self.name,
-                    self.parameter,
-                    self.lanes,
-                    may_move=may_move,
-                )
-                if isinstance(row, Row)
-                else row.text(factors, self.parameter)
-                for row, modulus in zip(self.layout.rows, self.sizes.moduli, strict=True)
-            ]
-        )
+
+        def coordinate(row: Row | TableRow, modulus: Formula) -> str:
+            if inner is None or not isinstance(row, Row):
+                return row.text(factors, self.parameter)
+            row, name = replace(row, modulus=modulus), self.parameter
+            return inner.coordinate(row, factors, values, self.name, name, self.lanes, may_move=may_move)
+
+        return self.indexed(list(map(coordinate, self.layout.rows, self.sizes.moduli)))
 
     def element_of_cell(
         self,
@@ -371,14 +329,14 @@ class Storage:
         return text
 
 
-def plain_type(element: CType) -> str:
-    """The type without const, so that the copy can be written."""
-    return " ".join(word for word in element.spelling.split() if word != "const")
+def _allocated(declared: str, name: str, size: str) -> list[str]:
+    """The lines that allocate memory for a pointer that is declared there."""
+    return [f"{declared} = malloc({size});", f"if (!{name})", "  abort();"]
 
 
 def written_type(variable: Variable) -> str:
-    """The type of its elements as the source spells it, without const."""
-    return variable.written or plain_type(variable.element)
+    """The type of its elements as the source spells it, without const, so that a copy can be written."""
+    return variable.written or " ".join(w for w in variable.element.spelling.split() if w != "const")
 
 
 def parameter_text(parameters: Mapping[str, Variable]) -> NameText:

@@ -15,14 +15,13 @@ from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import (
     Declare,
-    OtherStatement,
     Reference,
     Subscript,
     Variable,
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller
+from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.names import Names, variables_in
 from arrayfold.codegen.pragmas import depend_edits
@@ -56,7 +55,7 @@ class FoldedRegion:
     style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
     blocks memory that arrays share
     is_off_stack  arrays are allocated even if they take the place of arrays on the stack
-    is_padded     rows may be longer, so that loops begin to write with a line of the cache
+    is_padded     rows may be longer, so that loops begin to write with a cache line
     unfolded      arrays that keep their declarations, because their folds may take more memory at some sizes
     """
 
@@ -114,9 +113,7 @@ def _source(program: Program) -> CSource:
 def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Storage]:
     program = region.program
     function = source.region.function
-    has_jumps = any(
-        isinstance(node, OtherStatement) and node.what in ("goto", "switch") for node in walk(function.body)
-    )
+    has_jumps = any(map(is_jump, walk(function.body)))
     may_allocate = _means_the_library(source, "malloc", "free", "abort")
     may_align = region.style == "fast" and _means_the_library(source, "size_t")
     storages: list[Storage] = []
@@ -133,7 +130,8 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         buffer = program.buffers.get(name)
         sizes = found[name]
-        if name in program.origins or buffer is not None or _is_of_several(source, variable):
+        is_of_several = list(source.variables.values()).count(variable) > 1
+        if name in program.origins or buffer is not None or is_of_several:
             new_name = names.fresh(name)
         elif is_own(source, variable):
             new_name = names.own_or_fresh(variable, function)
@@ -149,9 +147,10 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 comment,
                 program.context,
                 parameter_text(source.parameters),
+                names,
                 has_jumps,
                 may_allocate,
-                names.shared(f"{new_name}_block") if may_align else None,
+                may_align,
                 tile,
                 any(d < tile for d in program.parallel),
                 blocks.get(name),
@@ -160,11 +159,6 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 and not (has_jumps or name in program.origins or buffer is not None)
                 and variable.is_array,
                 first=_first_written(program, name, sizes.layout) if region.is_padded else None,
-                pitch=names.shared(f"{new_name}_row"),
-                pads=names.shared(f"{new_name}_pads"),
-                size_names=tuple(
-                    names.shared(f"{new_name}_size{k or ''}") for k in range(len(sizes.extents))
-                ),
             )
         )
     return storages
@@ -238,7 +232,7 @@ def _block_storages(
     for block in region.blocks:
         if not may_allocate:
             raise InputError(
-                f"malloc is no function in {source.region.function.name}, which needs it to share memory",
+                f"malloc has another meaning in {source.region.function.name}, but shared memory needs it",
                 source.text.place(source.region.before),
                 "Give that variable another name, or leave out --share.",
             )
@@ -249,10 +243,6 @@ def _block_storages(
                 name, block.size, block.offsets[array], array == order[0], array == order[-1]
             )
     return found
-
-
-def _is_of_several(source: CSource, variable: Variable) -> bool:
-    return list(source.variables.values()).count(variable) > 1
 
 
 # ---------------------------------------------------------------- a region
@@ -341,17 +331,12 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
         return []
     if not _means_the_library(source, "abort"):
         raise InputError(
-            f"abort is no function in {source.region.function.name}, which needs it to refuse other sizes",
+            f"abort has another meaning in {source.region.function.name}, which needs it at other sizes",
             source.text.place(source.region.before),
             "Give that variable another name.",
         )
     text = parameter_text(source.parameters)
     return [f"if ({' || '.join(f'{text(name)} != {value}' for name, value in sizes.items())})", "  abort();"]
-
-
-def _assumed(program: Program) -> list[str]:
-    """Comments on what is taken for granted of the parameters."""
-    return [f"/* assumed: {one} */".replace("*/", "* /", str(one).count("*/")) for one in program.assumptions]
 
 
 def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
@@ -362,28 +347,33 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
         storage = by_variable.get(variable)
         if storage is None or len(texts) != variable.rank:
             return None
-        return storage.element(texts, subscripts_of(node))
+        return storage.element(storage.factors(texts, subscripts_of(node)))
 
     rewriter = Rewriter(source.text, lambda _: None, element)
     for statement in source.region.statements:
         rewriter.visit(statement)
-    edits = [
+    before, after = _around(region, source, storages, unused_variables(source, replaced, []))
+    return [
+        Edit(source.region.before, source.region.before, region_lines(source, before)),
         *rewriter.found,
         *depend_edits(source, storages),
         *removals_inside(source, replaced),
-    ]
-    before = [
-        *_assumed(region.program),
-        *unused_variables(source, replaced, []),
-        *_size_check(region, source),
-        *(line for one in storages for line in one.declaration()),
-    ]
-    after = [line for storage in storages for line in storage.release()]
-    return [
-        Edit(source.region.before, source.region.before, region_lines(source, before)),
-        *edits,
         Edit(source.region.after, source.region.after, region_lines(source, after)),
     ]
+
+
+def _around(
+    region: FoldedRegion, source: CSource, storages: Sequence[Storage], unused: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The lines before a region, in which its arrays begin to exist, and those after it, in which they end.
+
+    unused  mentions of variables that it does not use any more
+    """
+    declarations = (line for one in storages for line in one.declaration())
+    assumed = (f"/* assumed: {one} */" for one in region.program.assumptions)
+    comments = (line.replace("*/", "* /", line.count("*/") - 1) for line in assumed)
+    before = [*comments, *unused, *_size_check(region, source), *declarations]
+    return before, [line for storage in storages for line in storage.release()]
 
 
 def _new_loops(
@@ -393,14 +383,8 @@ def _new_loops(
     replaced = _replaced_variables(region.program, source, zip(mappings, storages, strict=True))
     new = generate_region(region.program, source, storages, mappings, replaced, names, region.style)
     shared = [storage for storage in storages if not storage.is_private]
-    before = [
-        *_assumed(region.program),
-        *unused_variables(source, replaced, new.iterators),
-        *_size_check(region, source),
-        *(line for one in shared for line in one.declaration()),
-        *new.declarations,
-    ]
-    after = [line for storage in shared for line in storage.release()]
+    before, after = _around(region, source, shared, unused_variables(source, replaced, new.iterators))
+    before += new.declarations
     if not new.is_affine:
         # The pragmas around the region say that it is a sequence of affine loops.
         everything = region_lines(source, [*before, *new.lines, *after])

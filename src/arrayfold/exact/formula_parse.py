@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from arrayfold.base.errors import InputError
 from arrayfold.base.nesting import check_nesting, too_deep
@@ -128,38 +127,31 @@ class _Reader:
         if not re.match(r"[A-Za-z_]", token) or token == "mod":
             raise self._error(f"expected a number, a name or '(', found {token or 'the end'!r}")
         self._advance()
-        if self.token == "(" and token == "floor":
-            return self._floor()
-        if self.token == "(" and token == "floormod":
-            return self._floormod()
-        if self.token == "(" and token in ("max", "min"):
-            return self._extreme("max" if token == "max" else "min")
+        if self.token == "(":
+            match token:
+                case "floor":
+                    (argument,) = self._arguments(1)
+                    return Formula.floor(argument, 1)
+                case "floormod":
+                    argument, modulus = self._arguments(2)
+                    return self._remainder(argument, modulus)
+                case "max" | "min":
+                    return Formula.extreme(token, self._arguments(None))
+                case _:
+                    pass
         return Formula.name(token)
 
-    def _floor(self) -> Formula:
+    def _arguments(self, count: int | None) -> list[Formula]:
+        """What stands in parentheses: so many formulas, or as many as there are."""
         self._take("(")
-        argument = self._sum()
+        found = [self._sum()]
+        while self.token == "," if count is None else len(found) < count:
+            self._take(",")
+            found.append(self._sum())
         self._take(")")
-        return Formula.floor(argument, 1)
-
-    def _floormod(self) -> Formula:
-        self._take("(")
-        argument = self._sum()
-        self._take(",")
-        divisor = self._sum()
-        self._take(")")
-        return self._remainder(argument, divisor)
+        return found
 
     def _remainder(self, argument: Formula, modulus: Formula) -> Formula:
         if modulus.is_constant and modulus.as_number() <= 0:
             raise self._error(f"a modulus is a positive number, not {modulus}")
         return Formula.remainder(argument, modulus)
-
-    def _extreme(self, kind: Literal["max", "min"]) -> Formula:
-        self._take("(")
-        arguments = [self._sum()]
-        while self.token == ",":
-            self._advance()
-            arguments.append(self._sum())
-        self._take(")")
-        return Formula.extreme(kind, arguments)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
 
 import islpy as isl
 
-from arrayfold.exact.lattice import Vector
+from arrayfold.exact.lattice import Vector, whole_multiple
 
 # Eliminating Farkas' multipliers is fast for few constraints only; parametric vertices for few parameters.
 _FEW_CONSTRAINTS = 12
@@ -61,7 +59,7 @@ def forms_of_vertices(piece: isl.BasicSet) -> list[Vector]:
             for weights in forms_of_multipliers(vertex.get_domain()):
                 # The vertex at these parameters, times the weight in front; where it moves for a ray.
                 values = [sum(map(mul, entry, weights)) for entry in entries]
-                found.add(_whole([*weights, *values]))
+                found.add(whole_multiple([*weights, *values]))
         except Exception as error:
             failures.append(error)
 
@@ -79,10 +77,3 @@ def _affine(entry: isl.Aff) -> list[int | Fraction]:
         value.to_python() if value.is_int() else Fraction(str(value))
         for value in (entry.get_constant_val(), *values)
     ]
-
-
-def _whole(vector: Sequence[int | Fraction]) -> Vector:
-    scale = math.lcm(*(entry.denominator for entry in vector))
-    numbers = [int(entry * scale) for entry in vector]
-    divisor = math.gcd(*numbers) or 1
-    return tuple(number // divisor for number in numbers)

@@ -56,6 +56,20 @@ def fix_parameters(params: Mapping[str, int]) -> isl.Set:
     return isl.Set(f"[{', '.join(params)}] -> {{ : {equations} }}")
 
 
+def without_parameters(cells: isl.Set) -> isl.Set:
+    """The points for any value of the parameters.
+
+    >>> without_parameters(isl.Set("[N] -> { [i] : 0 <= i <= N and N <= 5 }"))
+    Set("{ [i] : 0 <= i <= 5 }")
+    """
+    return cells.project_out(isl.dim_type.param, 0, cells.dim(isl.dim_type.param))
+
+
+def at_sizes(cells: isl.Set, params: Mapping[str, int]) -> isl.Set:
+    """The points at these values of all parameters, without them."""
+    return without_parameters(cells.intersect_params(fix_parameters(params)))
+
+
 def origin(space: isl.Space) -> isl.Set:
     """The zero vector of a set space."""
     zero = isl.Set.universe(space)

@@ -1,9 +1,12 @@
-"""Exact integer lattices, by FLINT."""
+"""Integer vectors and lattices, exactly, by FLINT."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from flint import fmpq_poly, fmpz_mat, nmod_mat
@@ -11,6 +14,53 @@ from flint import fmpq_poly, fmpz_mat, nmod_mat
 Vector = tuple[int, ...]
 
 _SHORT = 6
+_FIRST_COEFFICIENTS = 2
+
+
+def axes(rank: int) -> list[Vector]:
+    """The unit vectors."""
+    return [tuple(int(axis == k) for k in range(rank)) for axis in range(rank)]
+
+
+def dot(left: Sequence[int], right: Sequence[int]) -> int:
+    """The scalar product of two vectors of one length."""
+    return sum(map(mul, left, right))
+
+
+def times(rows: Iterable[Vector], vector: Vector) -> Vector:
+    """The rows applied to a vector."""
+    return tuple(dot(row, vector) for row in rows)
+
+
+def primitive_vectors(rank: int, largest: int) -> Iterator[Vector]:
+    """The primitive vectors with entries up to a number, one of each pair of opposite ones.
+
+    >>> [*primitive_vectors(2, 1)]
+    [(0, 1), (1, -1), (1, 0), (1, 1)]
+    """
+    everything = itertools.product(range(-largest, largest + 1), repeat=rank)
+    return (v for v in everything if math.gcd(*v) == 1 and first_positive(v) == v)
+
+
+def whole_multiple(vector: Sequence[int | Fraction]) -> Vector:
+    """The shortest positive multiple with whole entries.
+
+    >>> whole_multiple([Fraction(1, 2), 3])
+    (1, 6)
+    """
+    scale = math.lcm(*(entry.denominator for entry in vector))
+    numbers = [int(entry * scale) for entry in vector]
+    divisor = math.gcd(*numbers) or 1
+    return tuple(number // divisor for number in numbers)
+
+
+def determinant(matrix: Sequence[Vector]) -> int:
+    """The determinant of a square matrix.
+
+    >>> determinant(((2, 1), (1, 3)))
+    5
+    """
+    return int(fmpz_mat([list(row) for row in matrix]).det())
 
 
 def kernel_frame(row: Sequence[int]) -> tuple[list[Vector], list[Vector]]:
@@ -147,6 +197,71 @@ def combine(coefficients: Sequence[int], vectors: Sequence[Vector]) -> Vector:
     return tuple(
         sum(a * v for a, v in zip(coefficients, column, strict=True)) for column in zip(*vectors, strict=True)
     )
+
+
+# ---------------------------------------------------------------- rows of a lattice
+
+
+def smith_rows(basis: Sequence[Vector]) -> tuple[list[Vector], list[int]]:
+    """Rows with small entries and their moduli, the largest first; together they vanish on the lattice only.
+
+    The rows that vanish on a lattice modulo s form a lattice themselves. If s is the largest entry of the
+    Smith normal form, a row among them that takes all values modulo s tells as many classes apart as one row
+    can; the next row does so modulo the next entry, and tells apart what the rows before it do not (DSV05;
+    DIY15 §4.2).
+
+    basis  linearly independent vectors that generate the lattice, as many as there are dimensions
+
+    >>> smith_rows([(2, 2), (0, 6)])
+    ([(1, -1), (1, 0)], [6, 2])
+    """
+    moduli = [modulus for modulus in reversed(_invariant_factors(basis)) if modulus > 1]
+    rows: list[Vector] = []
+    for count, modulus in enumerate(moduli, 1):
+        wanted = math.prod(moduli[:count])
+        rows.append(
+            next(
+                row for row in _short_rows(basis, modulus) if _classes([*rows, row], moduli[:count]) == wanted
+            )
+        )
+    return rows, moduli
+
+
+def _invariant_factors(basis: Sequence[Vector]) -> list[int]:
+    diagonal = _table(fmpz_mat([list(vector) for vector in basis]).snf()) if basis else []
+    return [abs(line[k]) for k, line in enumerate(diagonal)]
+
+
+def _short_rows(basis: Sequence[Vector], modulus: int) -> Iterator[Vector]:
+    """The rows that vanish on the lattice modulo a number, roughly from small entries to large ones."""
+    frame = reduced_kernel(basis, [modulus] * len(basis))
+    for largest in itertools.count(_FIRST_COEFFICIENTS):
+        combinations = itertools.product(range(-largest, largest + 1), repeat=len(frame))
+        fresh = (c for c in combinations if largest in (_FIRST_COEFFICIENTS, max(map(abs, c))))
+        rows = {tuple(_centred(entry, modulus) for entry in combine(c, frame)) for c in fresh}
+        yield from sorted(rows, key=_simplicity)
+
+
+def _centred(entry: int, modulus: int) -> int:
+    rest = entry % modulus
+    return rest - modulus if 2 * rest > modulus else rest
+
+
+def _simplicity(row: Vector) -> tuple[int, int, int, Vector]:
+    """Few products, then small entries, then few signs."""
+    products = sum(abs(entry) > 1 for entry in row)
+    signs = sum(entry < 0 for entry in row)
+    return products, sum(map(abs, row)), signs, tuple(-entry for entry in row)
+
+
+def _classes(rows: Sequence[Vector], moduli: Sequence[int]) -> int:
+    """How many different addresses the rows reach modulo their moduli."""
+    largest = moduli[0]
+    dimensions = len(rows[0])
+    scaled = [[largest // m * entry for entry in row] for row, m in zip(rows, moduli, strict=True)]
+    multiples = [[largest * entry for entry in axis] for axis in axes(dimensions)]
+    echelon = _table(fmpz_mat([*scaled, *multiples]).hnf())
+    return largest**dimensions // math.prod(echelon[k][k] for k in range(dimensions))
 
 
 def _table(matrix: Any) -> list[list[int]]:

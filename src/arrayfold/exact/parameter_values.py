@@ -17,6 +17,8 @@ from arrayfold.exact.isl import (
     smallest_point,
 )
 
+_LARGE = 10**6
+
 
 def smallest_parameters(where: isl.Set) -> dict[str, int]:
     """Parameter values in the set with a small sum, then lexicographically smallest.
@@ -103,8 +105,8 @@ def first_parameter_points(where: isl.Set, most: int) -> list[dict[str, int]]:
     return sorted(few_parameter_points(box, most), key=lambda point: tuple(point.values()))
 
 
-def large_parameters(context: isl.Set, scale: int = 10**6) -> dict[str, int]:
-    """A far point of the context: the parameters that can grow are near `scale`, slightly apart.
+def large_parameters(context: isl.Set) -> dict[str, int]:
+    """A far point of the context: the parameters that can grow are near a million, slightly apart.
 
     Formulas are compared there when the user fixes no sizes (asymptotic comparison).
 
@@ -114,7 +116,7 @@ def large_parameters(context: isl.Set, scale: int = 10**6) -> dict[str, int]:
     where = context.params()
     names = parameter_names(where)
     for k, name in enumerate(names):
-        for least in (scale + 1000 * k, scale, scale // 100, scale // 10_000):
+        for least in (_LARGE + 1000 * k, _LARGE, _LARGE // 100, _LARGE // 10_000):
             grown = where.intersect(isl.Set(f"[{name}] -> {{ : {name} >= {least} }}"))
             if not grown.is_empty():
                 where = grown

@@ -256,7 +256,7 @@ def _is_never_negative_on(formula: Formula, where: isl.Set) -> bool:
 
 
 def _has_no_negative_term(formula: Formula, origin: Mapping[str, int]) -> bool:
-    return all(coefficient >= 0 for _, coefficient in _shifted(formula, origin, 1).terms)
+    return all(coefficient >= 0 for _, coefficient in from_origin(formula, origin).terms)
 
 
 def absolute_bound(formula: Formula, least: Mapping[str, int]) -> Formula:
@@ -265,10 +265,10 @@ def absolute_bound(formula: Formula, least: Mapping[str, int]) -> Formula:
     >>> absolute_bound(Formula.name("N") * 2 - 9, {"N": 4}), absolute_bound(-Formula.name("N"), {"N": 0})
     (2*N - 7, N)
     """
-    terms = tuple((monomial, abs(number)) for monomial, number in _shifted(formula, least, 1).terms)
-    return _shifted(Formula(terms), least, -1)
+    terms = tuple((monomial, abs(number)) for monomial, number in from_origin(formula, least).terms)
+    return from_origin(Formula(terms), {name: -value for name, value in least.items()})
 
 
-def _shifted(formula: Formula, origin: Mapping[str, int], sign: int) -> Formula:
-    """The formula with `p + origin` in place of each parameter p, or with `p - origin`."""
-    return formula.replace_names({name: Formula.name(name) + value * sign for name, value in origin.items()})
+def from_origin(formula: Formula, origin: Mapping[str, int]) -> Formula:
+    """The formula with `p + origin` in place of each parameter p."""
+    return formula.replace_names({name: Formula.name(name) + value for name, value in origin.items()})

@@ -57,14 +57,13 @@ def fold_directory(
     fold_file: Callable[[str], Sequence[FoldResult]],
     *,
     done: Done = lambda _: None,
-    cluster: str | None = None,
 ) -> list[FoldedFile]:
     """What becomes of each file.
 
     fold_file  gives the folds of a file; it is sent to other processes
     """
     work = [_Work(file, fold_file) for file in files]
-    by_name = {result.file: result for result in run_all(work, done, cluster)}
+    by_name = {result.file: result for result in run_all(work, done)}
     return [by_name[file] for file in files]
 
 

@@ -10,20 +10,13 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from arrayfold.base.errors import InputError
 
-Result = TypeVar("Result", covariant=True)
+Result = TypeVar("Result")
 Done = Callable[[int], None]
-
-
-class Work(Protocol[Result]):
-    """Something to be done elsewhere."""
-
-    def __call__(self) -> Result:
-        """Do it."""
-        ...
+Work = Callable[[], Result]
 
 
 def run_all(

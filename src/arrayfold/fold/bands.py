@@ -24,7 +24,7 @@ from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
-from arrayfold.passes.bands import plan_bands, with_bands_of
+from arrayfold.passes.bands import plan_bands, with_bands
 from arrayfold.passes.partition import Partition
 from arrayfold.passes.tiling import times_of
 from arrayfold.program.model import Problem, Program
@@ -49,7 +49,7 @@ def _with_bands(
     def plan(program: Program, name: str, taken: list[str]) -> Partition:
         return plan_bands(program, loop, name, taken)
 
-    parted = partition(problem, PartKind("bands", plan, with_bands_of), options.arrays, budget, progress)
+    parted = partition(problem, PartKind("bands", plan, with_bands), options.arrays, budget, progress)
     program, analysis = parted.program, parted.analysis
     if not program.buffers:
         raise InputError(f"no array has a part for each iteration of the loop {loop}: {parted.why}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.deadline import in_time
-from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, NothingProved
+from arrayfold.base.errors import BudgetExceeded, NothingProved
 from arrayfold.bounds.minimal import Gap, gap_of, not_above
 from arrayfold.bounds.moments import UNKNOWN, LowerBound, find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
@@ -31,7 +31,7 @@ from arrayfold.mapping.modular import (
 from arrayfold.mapping.parse import read_mappings
 from arrayfold.methods import Request
 from arrayfold.program.model import Problem
-from arrayfold.select.choose import Candidate, choose
+from arrayfold.select.choose import Candidate, choose, is_proved
 
 _NOTHING_SMALLER = (
     "the search for smaller mappings and the lower bound: cut short; raise the limit with --budget"
@@ -199,16 +199,7 @@ def _shrunk(conflicts: Conflicts, mapping: ModularMapping) -> ModularMapping | N
     """The mapping with one modulus smaller by one, where that is still valid."""
     for k, modulus in enumerate(mapping.moduli):
         moduli = [*mapping.moduli[:k], modulus - 1, *mapping.moduli[k + 1 :]]
-        candidate = ModularMapping(
-            mapping.array, mapping.dimensions, mapping.matrix, mapping.offset, tuple(moduli)
-        )
-        if modulus != Formula.constant(1) and _is_proved(conflicts, candidate):
+        candidate = replace(mapping, moduli=tuple(moduli))
+        if modulus != Formula.constant(1) and is_proved(conflicts, candidate):
             return candidate
     return None
-
-
-def _is_proved(conflicts: Conflicts, mapping: ModularMapping) -> bool:
-    try:
-        return isinstance(verify(conflicts, mapping), Proof)
-    except ArrayfoldError:
-        return False

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from arrayfold.base.budget import Budget
-from arrayfold.base.deadline import in_time
+from arrayfold.base.deadline import answer_in_time, in_time
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, IslFailure
 from arrayfold.bounds.moments import UNKNOWN
@@ -39,30 +39,35 @@ def fold_in_time(
     fold_array: Callable[[Analysis, str, FoldOptions, Budget, Progress], FoldedArray],
 ) -> FoldResult:
     """The fold of each array, or of those that are named."""
-    outcome = _Outcome(problem, progress)
+    begun: _Begun | None = None
+    done: dict[str, FoldedArray | NotFolded] = {}
 
     def work(send: Callable[[Any], None]) -> None:
         analysis = Analysis.of(problem, budget)
         with budget.limit("the analysis"):
-            begun = _Begun(
-                chosen_arrays(analysis, options.arrays), analysis.kept(), analysis.live_in_arrays()
-            )
-        send(begun)
-        for number, name in enumerate(begun.chosen):
-            part = budget.part(share_of_one(len(begun.chosen) - number))
-            send(
-                _fold_or_keep(
-                    problem, name, options.params, partial(fold_array, analysis, name, options, part, send)
-                )
-            )
+            chosen = chosen_arrays(analysis, options.arrays)
+            send(_Begun(chosen, analysis.kept(), analysis.live_in_arrays()))
+        for number, name in enumerate(chosen):
+            part = budget.part(share_of_one(len(chosen) - number))
+            fold_this = partial(fold_array, analysis, name, options, part, send)
+            send(_fold_or_keep(problem, name, options.params, fold_this))
+
+    def receive(found: _Begun | FoldedArray | NotFolded | str) -> None:
+        nonlocal begun
+        match found:
+            case _Begun():
+                begun = found
+            case str():
+                progress(found)
+            case _:
+                done[found.name] = found
 
     try:
-        ending = in_time(work, budget, receive=outcome.receive, known=problem)
+        ending = in_time(work, budget, receive=receive, known=problem)
         ending = str(budget.exceeded("the fold", ending)) if ending else ""
     except BudgetExceeded as error:
         ending = str(error)
-    begun = outcome.begun or _Begun(likely_arrays(problem, options.arrays), {}, frozenset())
-    done = {one.name: one for one in (*outcome.arrays, *outcome.kept)}
+    begun = begun or _Begun(likely_arrays(problem, options.arrays), {}, frozenset())
     rest = keep_in_time(problem, [name for name in begun.chosen if name not in done], options.params, ending)
     done.update((one.name, one) for one in rest)
     folded = (done[name] for name in begun.chosen)
@@ -82,24 +87,12 @@ def all_in_time(
 
     Values that have places of their own already take more cells than before, so that they are not kept.
     """
-    results: list[FoldResult] = []
-
-    def receive(found: FoldResult | str) -> None:
-        if isinstance(found, FoldResult):
-            results.append(found)
-        else:
-            progress(found)
-
     try:
-        ending = in_time(lambda send: send(fold_all(send)), budget, receive=receive, known=problem)
-        if results:
-            return results[0]
-        failure = budget.exceeded("the fold", ending)
+        return answer_in_time(fold_all, budget, "the fold", known=problem, progress=progress)
     except BudgetExceeded as error:
-        failure = error
-    if isinstance(problem, Program) and problem.origins:
-        raise failure
-    return kept_result(problem, options, str(failure))
+        if isinstance(problem, Program) and problem.origins:
+            raise
+        return kept_result(problem, options, str(error))
 
 
 def kept_result(problem: Problem, options: FoldOptions, reason: str) -> FoldResult:
@@ -193,28 +186,6 @@ class _Begun:
     chosen: tuple[str, ...]
     kept: Mapping[str, str]
     live_in: frozenset[str]
-
-
-@dataclass(eq=False)
-class _Outcome:
-    """What has come in so far."""
-
-    problem: Problem
-    progress: Progress
-    begun: _Begun | None = None
-    arrays: list[FoldedArray] = field(default_factory=list[FoldedArray])
-    kept: list[NotFolded] = field(default_factory=list[NotFolded])
-
-    def receive(self, found: object) -> None:
-        match found:
-            case _Begun():
-                self.begun = found
-            case FoldedArray():
-                self.arrays.append(found)
-            case NotFolded():
-                self.kept.append(found)
-            case _:
-                self.progress(str(found))
 
 
 def _fold_or_keep(

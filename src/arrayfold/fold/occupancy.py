@@ -7,8 +7,8 @@ from arrayfold.base.errors import InputError, MethodNotApplicable, NothingProved
 from arrayfold.fold.arrays import fold_with
 from arrayfold.fold.result import FoldResult
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.methods.occupancy_vectors.project import mapping_along
 from arrayfold.methods.occupancy_vectors.solve import NO_VECTOR, OccupancyResult, vectors_of_schedule
+from arrayfold.methods.occupancy_vectors.vectors import mapping_along
 from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
 

@@ -15,8 +15,7 @@ from arrayfold.bounds.minimal import Gap, gap_of, is_above_somewhere, not_above
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.codegen import FoldedRegion, StorageFold, write_c
 from arrayfold.codegen.alternative import can_stand_twice
-from arrayfold.codegen.groups import find_groups, is_in_group
-from arrayfold.codegen.growth import growth_words
+from arrayfold.codegen.groups import find_groups, growth_words, is_in_group
 from arrayfold.codegen.lowering import STRIP, Lowered, lower
 from arrayfold.codegen.sizes import has_unknown_extents, is_never_larger
 from arrayfold.conflicts.conflicts import Conflicts
@@ -31,6 +30,8 @@ from arrayfold.program.model import Problem, Program
 from arrayfold.run.callable import CompiledKernel
 from arrayfold.select.cases import Case
 from arrayfold.sharing.footprint import Block, Footprint
+
+NO_TEMPORARY = "There is no temporary array to fold; name one with --temporary."
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,7 @@ class FoldedArray:
     @property
     def limits(self) -> str:
         """The only sizes at which the mapping holds, in words; nothing if it holds for all of the context."""
-        return self.mapping.where if isinstance(self.mapping, TableMapping) else ""
+        return self.mapping.where
 
     @property
     def shrinks(self) -> bool:
@@ -359,7 +360,7 @@ class FoldResult:
         """Why it has no array, as a sentence."""
         if self.cut_short:
             return "No array could be folded; the reasons are below."
-        return "There is no temporary array to fold; name one with --temporary."
+        return NO_TEMPORARY
 
     def _repr_html_(self) -> str:
         kept = [f"`{name}` is kept: {reason}" for name, reason in self.kept.items()]

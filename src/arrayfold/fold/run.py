@@ -18,25 +18,6 @@ from arrayfold.run.outcome import RunReport
 from arrayfold.run.sizes import sizes_to_compare
 
 
-def run_both(
-    result: FoldResult,
-    folded_code: bytes,
-    *,
-    params: Mapping[str, int] | None = None,
-    sanitize: bool = False,
-    region: FoldedRegion | None = None,
-    seconds: float = Setting.seconds,
-) -> RunReport:
-    """Run the original file and the folded one at one size, and compare.
-
-    folded_code  the file as it was written
-    region       what was written, where arrays may have a few cells more than the result says
-    seconds      how long a program may run
-    """
-    sizes = [default_sizes(_program(result), params or {})]
-    return _compare(result, folded_code, sizes, region, Setting(sanitize, seconds=seconds))
-
-
 def run_at_several_sizes(
     result: FoldResult,
     folded_code: bytes,
@@ -46,15 +27,20 @@ def run_at_several_sizes(
     region: FoldedRegion | None = None,
     seconds: float = Setting.seconds,
 ) -> RunReport:
-    """The same at the size asked for, at the smallest one of the context, and at some in between.
+    """Run the original file and the folded one, and compare.
 
-    A mapping that holds at one size only is compared there.
+    At the size asked for, at the smallest one of the context, and at some in between; a mapping that holds
+    at one size only is compared there.
+
+    folded_code  the file as it was written
+    region       what was written, where arrays may have a few cells more than the result says
+    seconds      how long a program may run
     """
     program = _program(result)
     sizes = [default_sizes(program, params or {})]
     if not any(isinstance(array.mapping, TableMapping) for array in result.arrays):
         sizes = sizes_to_compare(program.context, params or {}, COMFORTABLE_SIZE)
-    return _compare(result, folded_code, sizes, region, Setting(sanitize, seconds=seconds))
+    return run_at(result, folded_code, sizes, region, Setting(sanitize, seconds=seconds))
 
 
 def _program(result: FoldResult) -> Program:
@@ -64,13 +50,14 @@ def _program(result: FoldResult) -> Program:
     return program
 
 
-def _compare(
+def run_at(
     result: FoldResult,
     folded_code: bytes,
     sizes: Sequence[Mapping[str, int]],
     region: FoldedRegion | None,
     setting: Setting,
 ) -> RunReport:
+    """The same at these sizes."""
     program = _program(result)
     source = program.source
     assert source is not None

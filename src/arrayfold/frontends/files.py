@@ -7,8 +7,9 @@ from pathlib import Path
 
 from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
-from arrayfold.base.input_file import read_input, text_of, whole_text
-from arrayfold.base.nesting import LanguageName, check_nesting, too_deep
+from arrayfold.base.input_file import read_input, text_of
+from arrayfold.base.nesting import check_nesting, too_deep
+from arrayfold.base.source_text import SourceText
 from arrayfold.base.watchdog import reading
 from arrayfold.frontends.toml.problem import read_json_problem, read_problem
 from arrayfold.program.model import Problem
@@ -51,21 +52,17 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | 
     is_c, is_python = path.suffix == ".c", path.suffix == ".py"
     text = data.decode("latin-1") if is_c else text_of(path, data)
     language = "c" if is_c else "python" if is_python else "toml"
+    whole = SourceText.of(text, str(path))
     if is_c or is_python:
-        _check_text(path, text, language)
+        # Its parser may not survive it.
+        if "\0" in text:
+            raise whole.error("this is not a text file: there is a NUL byte", text.index("\0"))
+        check_nesting(whole, language)
     with reading(str(path)):
         try:
             return _read(path, data, text, arguments, context)
         except (RecursionError, MemoryError):
-            raise too_deep(whole_text(path, text), language) from None
-
-
-def _check_text(path: Path, text: str, language: LanguageName) -> None:
-    """Raise for a program that its parser would not survive."""
-    whole = whole_text(path, text)
-    if "\0" in text:
-        raise whole.error("this is not a text file: there is a NUL byte", text.index("\0"))
-    check_nesting(whole, language)
+            raise too_deep(whole, language) from None
 
 
 def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context: str | None) -> list[Problem]:

@@ -9,7 +9,7 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.base.source_text import SourceText
-from arrayfold.exact.isl import coalesced, is_bounded, sets_of
+from arrayfold.exact.isl import coalesced, is_bounded, parameter_names, sets_of
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.exact.relations import union_of_sets
 from arrayfold.program.model import Array, Problem, Program
@@ -42,8 +42,7 @@ def read_context(parameters: Sequence[str], text: str) -> isl.Set | None:
         context = read_isl(isl.Set, _with_parameters(parameters, text, "{ : ", "context"))
     except InputError:
         return None
-    names = {context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))}
-    return context if context.is_params() and names <= set(parameters) else None
+    return context if context.is_params() and {*parameter_names(context)} <= {*parameters} else None
 
 
 def _with_parameters(parameters: Sequence[str], text: str, inside: str, name: str) -> SourceText:
@@ -61,9 +60,9 @@ def _narrow(problem: Problem, text: str) -> Problem:
     context = read_isl(isl.Set, source)
     if not context.is_params():
         raise source.error("the context may mention only parameters, as in N >= 3")
-    unknown = {context.get_dim_name(isl.dim_type.param, k) for k in range(context.dim(isl.dim_type.param))}
-    if unknown - set(problem.parameters):
-        raise source.error(f"there is no parameter {min(filter(None, unknown - set(problem.parameters)))!r}")
+    unknown = {*parameter_names(context)} - {*problem.parameters}
+    if unknown:
+        raise source.error(f"there is no parameter {min(unknown)!r}")
     narrowed = problem.narrowed(context)
     if narrowed.context.is_empty():
         raise source.error("no parameter value satisfies this and the file's own context")

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import islpy as isl
 
@@ -54,13 +55,14 @@ def read_smo(file: str, text: str) -> ConflictProblem:
     statements = lines.number("the number of statements", 1)
     count = lines.number("the number of conflict relations", 0)
     name = tuple_name(space) or _ARRAY
-    space, other = (_renamed(cells, name).align_params(_parameters(space, other)) for cells in (space, other))
+    space = space.set_tuple_name(name).align_params(other.get_space())
+    other = other.set_tuple_name(name).align_params(space.get_space())
     relations = [_relation(lines, statements, space, other) for _ in range(count)]
     lines.finish(count)
     for relation in relations:
         space = space.align_params(relation.pairs.get_space())
     cells = coalesced(space.union(other))
-    if statements > 1 and not _are_apart(relations, statements):
+    if statements > 1 and not _are_apart(relations):
         cells = _tagged(cells, name, statements)
         relations = [_tagged_relation(relation, name) for relation in relations]
     pairs = isl.Map.empty(cells.get_space().map_from_set())
@@ -76,7 +78,7 @@ class _Lines:
     """The lines that say something, one after the other."""
 
     def __init__(self, file: str, text: str) -> None:
-        self.whole = SourceText(text, file, text, range(len(text) + 1))
+        self.whole = SourceText.of(text, file)
         self.lines = [
             self.whole.slice(match.start(), match.end())
             for match in re.finditer(r"[^\s#][^\n]*", re.sub(r"(?m)^[ \t]*#.*$", _blank, text))
@@ -159,30 +161,14 @@ def _relation(lines: _Lines, statements: int, space: isl.Set, other: isl.Set) ->
     return _Relation(int(numbers[0]), int(numbers[1]), pairs.intersect_domain(space).intersect_range(other))
 
 
-def _renamed(cells: isl.Set, name: str) -> isl.Set:
-    return cells.set_tuple_name(name)
-
-
-def _parameters(*items: isl.Set) -> isl.Space:
-    space = items[0].get_space().params()
-    for item in items[1:]:
-        space = space.align_params(item.get_space().params())
-    return space
-
-
-def _are_apart(relations: Sequence[_Relation], statements: int) -> bool:
+def _are_apart(relations: Sequence[_Relation]) -> bool:
     """Whether the cells that different statements write are different cells."""
     written: dict[int, isl.Set] = {}
     for relation in relations:
         ends = ((relation.source, relation.pairs.domain()), (relation.target, relation.pairs.range()))
         for statement, cells in ends:
             written[statement] = written[statement].union(cells) if statement in written else cells
-    return all(
-        written[a].is_disjoint(written[b])
-        for a in range(statements)
-        for b in range(a)
-        if a in written and b in written
-    )
+    return all(one.is_disjoint(other) for one, other in combinations(written.values(), 2))
 
 
 def _tagged(cells: isl.Set, name: str, statements: int) -> isl.Set:
@@ -199,13 +185,9 @@ def _tagged_relation(relation: _Relation, name: str) -> _Relation:
     for side, statement in ((isl.dim_type.in_, relation.source), (isl.dim_type.out, relation.target)):
         pairs = pairs.insert_dims(side, 0, 1).set_tuple_name(side, name)
         pairs = pairs.fix_val(side, 0, isl.Val(statement))
-    return _Relation(relation.source, relation.target, pairs)
-
-
-def _rank(cells: isl.Set) -> int:
-    return cells.dim(isl.dim_type.set)
+    return replace(relation, pairs=pairs)
 
 
 def _dimension_names(cells: isl.Set) -> tuple[str, ...]:
-    names = [cells.get_dim_name(isl.dim_type.set, k) for k in range(_rank(cells))]
+    names = [cells.get_dim_name(isl.dim_type.set, k) for k in range(cells.dim(isl.dim_type.set))]
     return tuple(name or fresh_name(f"i{k}", parameter_names(cells)) for k, name in enumerate(names))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import islpy as isl
 
@@ -19,7 +19,8 @@ from arrayfold.exact.relations import relation
 class ModularMapping:
     """A modular mapping: address = (matrix . cell + offset) mod moduli, one row a modulus.
 
-    Rows are in the order in which a method found them: the earlier ones tell most conflicts apart.
+    Rows are in the order in which a method found them: the earlier ones tell most conflicts apart. It holds
+    at all parameter values, so that `where` names none.
 
     >>> from arrayfold.exact.formula_parse import read_formula as f
     >>> fold = ModularMapping("A", ("t", "i"), ((f("-1"), f("1")),), (f("0"),), (f("2*N - 1"),))
@@ -34,6 +35,7 @@ class ModularMapping:
     matrix: tuple[tuple[Formula, ...], ...]
     offset: tuple[Formula, ...]
     moduli: tuple[Formula, ...]
+    where: ClassVar[str] = ""
 
     @staticmethod
     def of(
@@ -166,6 +168,7 @@ class RelationMapping:
 
     array: str
     relation: isl.Map
+    where: ClassVar[str] = ""
 
     def __str__(self) -> str:
         return str(self.relation)

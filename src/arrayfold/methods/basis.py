@@ -15,11 +15,11 @@ from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding
 from arrayfold.exact.isl import image, linear_form
-from arrayfold.exact.lattice import Vector
+from arrayfold.exact.lattice import Vector, axes
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.farkas import measures
 from arrayfold.methods.method import Method, Request
-from arrayfold.methods.narrow_rows import NarrowRows, axes
+from arrayfold.methods.narrow_rows import NarrowRows
 
 _MOST_MEASURES = 6
 _MOST_ORDERS = 120

@@ -19,10 +19,9 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import fix_parameters, is_bounded, parameter_names, points
-from arrayfold.exact.lattice import Vector
+from arrayfold.exact.isl import at_sizes, is_bounded, parameter_names, points, without_parameters
+from arrayfold.exact.lattice import Vector, smith_rows
 from arrayfold.exact.parameter_values import few_parameter_points, smallest_parameters
-from arrayfold.exact.smith import smith_rows
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
 from arrayfold.methods.method import Method, Request
@@ -76,8 +75,7 @@ def fixed_differences(conflicts: Conflicts, request: Request) -> set[Vector]:
             f"exhaustive works at fixed sizes, but {' and '.join(names)} may take several values; "
             f'fix them, as in --context "{_example(conflicts, request)}"'
         )
-    here = conflicts.differences.intersect_params(conflicts.context)
-    here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
+    here = without_parameters(conflicts.differences.intersect_params(conflicts.context))
     if not is_bounded(here):
         raise MethodNotApplicable("exhaustive needs finitely many differences of conflicting cells")
     return bounded_differences(here)
@@ -85,7 +83,7 @@ def fixed_differences(conflicts: Conflicts, request: Request) -> set[Vector]:
 
 def differences_at(conflicts: Conflicts, params: Mapping[str, int]) -> set[Vector]:
     """The differences at these parameter values; they must be finitely many."""
-    return bounded_differences(conflicts.differences.intersect_params(fix_parameters(params)))
+    return bounded_differences(at_sizes(conflicts.differences, params))
 
 
 def bounded_differences(differences: isl.Set) -> set[Vector]:

@@ -20,7 +20,7 @@ from flint import fmpz_mat
 
 from arrayfold.exact.generators import nonnegative_forms
 from arrayfold.exact.isl import parameter_names
-from arrayfold.exact.lattice import Vector
+from arrayfold.exact.lattice import Vector, axes, whole_multiple
 
 _LARGEST_SCALE = 5040
 
@@ -41,8 +41,7 @@ class Measures:
         >>> Measures(((0, 1), (1, 3))).combinations([(1, 5)])
         [[Fraction(2, 1), Fraction(1, 1)]]
         """
-        size = len(self.forms[0])
-        units = [tuple(int(j == k) for j in range(size)) for k in range(size)]
+        units = axes(len(self.forms[0]))
         whole: Any = fmpz_mat([list(form) for form in _independent([*self.forms, *units])])
         columns = [
             [Fraction(int(entry.p), int(entry.q)) for entry in line]
@@ -116,14 +115,16 @@ def width_conditions(forms: Iterable[Vector], measured: Measures) -> list[Vector
     count, split = len(measured.forms), len(measured.forms[0])
     ordered = sorted(forms)
     combined = measured.combinations([form[:split] for form in ordered])
-    conditions = {_whole([*left, *form[split:]]) for left, form in zip(combined, ordered, strict=True)}
+    conditions = {
+        whole_multiple([*left, *form[split:]]) for left, form in zip(combined, ordered, strict=True)
+    }
     scale = math.lcm(*(entry for condition in conditions for entry in condition[:count] if entry))
     if scale > _LARGEST_SCALE:
         scale = 1
     scaled = (
         [*condition[:count], *(scale * entry for entry in condition[count:])] for condition in conditions
     )
-    return sorted(set(map(_whole, scaled)))
+    return sorted(set(map(whole_multiple, scaled)))
 
 
 def _one_of_each_pair(differences: isl.Set) -> list[isl.BasicSet]:
@@ -134,11 +135,3 @@ def _one_of_each_pair(differences: isl.Set) -> list[isl.BasicSet]:
         if not any(negative.plain_is_equal(other) for other in kept):
             kept.append(piece)
     return kept
-
-
-def _whole(vector: Sequence[int | Fraction]) -> Vector:
-    """The shortest positive multiple with whole entries."""
-    denominator = math.lcm(*(entry.denominator for entry in vector))
-    numbers = [int(entry * denominator) for entry in vector]
-    divisor = math.gcd(*numbers) or 1
-    return tuple(number // divisor for number in numbers)

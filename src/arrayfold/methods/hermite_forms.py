@@ -21,6 +21,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from arrayfold.base.bits import numbers_in
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded
 from arrayfold.exact.lattice import Vector
@@ -89,7 +90,7 @@ class HermiteForms:
             lines = differences.folded(multiple, quotient.last)
             taken = quotient.residues(lines)
             if times == 1:
-                numbers = _ones(~taken & quotient.everything)
+                numbers = list(numbers_in(~taken & quotient.everything))
             else:
                 numbers = [k for k in numbers if not taken >> quotient.multiple(k, times) & 1]
             self._spend(len(lines) + len(numbers))
@@ -200,16 +201,6 @@ def _fold(bits: int, modulus: int) -> int:
     while bits:
         found |= bits & whole
         bits >>= modulus
-    return found
-
-
-def _ones(bits: int) -> list[int]:
-    """The numbers of the bits that are set."""
-    found: list[int] = []
-    while bits:
-        lowest = bits & -bits
-        found.append(lowest.bit_length() - 1)
-        bits ^= lowest
     return found
 
 

@@ -16,13 +16,12 @@ import islpy as isl
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import coalesced, image, is_bounded, linear_form
+from arrayfold.exact.isl import coalesced, is_bounded, linear_form
 from arrayfold.exact.lattice import Vector
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.hyperplane_program import ConflictPolyhedron, Hyperplane, HyperplaneProgram
 from arrayfold.methods.method import Method, Request
+from arrayfold.methods.widths import with_moduli
 
 _MOST_POLYHEDRA = 24
 _MOST_PARTS = 12
@@ -51,7 +50,7 @@ def find_hyperplanes(conflicts: Conflicts, request: Request) -> Sequence[Modular
     except BudgetExceeded:
         if not search.best:
             raise
-    found = [_with_formulas(conflicts, rows) for _, rows in search.best]
+    found = [with_moduli(conflicts, rows) for _, rows in search.best]
     return sorted(found, key=lambda mapping: request.rank(mapping.size))
 
 
@@ -203,17 +202,6 @@ def _is_part(basic: isl.BasicSet, both: isl.Set) -> bool:
     if any(piece.dim(isl.dim_type.div) > _MOST_VARIABLES for piece in pieces):
         return any(piece.plain_is_equal(basic) for piece in pieces)
     return bool(isl.Set.from_basic_set(basic).is_subset(both))
-
-
-def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> ModularMapping:
-    """The rows with moduli that hold for all parameter values."""
-    remaining = conflicts.differences
-    moduli: list[Formula] = []
-    for row in rows:
-        form = linear_form(remaining.get_space(), row)
-        moduli.append(exceeding(image(remaining, form), conflicts.context))
-        remaining = coalesced(remaining.intersect(form.zero_set()))
-    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 
 METHOD = Method(

@@ -19,8 +19,9 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
-from arrayfold.exact.isl import fix_parameters, image, linear_form
+from arrayfold.exact.isl import at_sizes, fix_parameters, image, linear_form
 from arrayfold.exact.parameter_values import large_parameters, parameter_minima, smallest_parameters
+from arrayfold.exact.signs import from_origin
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.widths import Widths
@@ -92,8 +93,7 @@ class _Reach:
         """One more than the largest address difference at these parameter values."""
         key = tuple(params.items())
         if key not in self.at_size:
-            here = self.differences.intersect_params(fix_parameters(params))
-            self.at_size[key] = Widths(here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param)))
+            self.at_size[key] = Widths(at_sizes(self.differences, params))
         here = self.at_size[key]
         return 1 if here.is_empty else 1 + here.along([entry.at(params) for entry in strides])
 
@@ -192,8 +192,7 @@ def _rounded_down(formula: Formula) -> list[Formula]:
     """The formula, or its floor where that can be said; address differences are whole numbers."""
     if formula.is_whole:
         return [formula]
-    divisor = math.lcm(*(coefficient.denominator for _, coefficient in formula.terms))
-    return [Formula.floor(formula * divisor, divisor)] if formula.is_affine else []
+    return [Formula.floor(formula, 1)] if formula.is_affine else []
 
 
 def _above_all(formulas: Sequence[Formula], least: Mapping[str, int]) -> Formula:
@@ -201,13 +200,12 @@ def _above_all(formulas: Sequence[Formula], least: Mapping[str, int]) -> Formula
 
     With p = least + s, s >= 0, larger coefficients make a larger polynomial.
     """
-    from_least = {name: Formula.name(name) + value for name, value in least.items()}
-    shifted = [dict(formula.replace_names(from_least).terms) for formula in formulas]
+    shifted = [dict(from_origin(formula, least).terms) for formula in formulas]
     total = Formula.constant(0)
-    for monomial in sorted({monomial for terms in shifted for monomial in terms}, key=str):
+    for monomial in {monomial for terms in shifted for monomial in terms}:
         coefficient = math.ceil(max(terms.get(monomial, Fraction(0)) for terms in shifted))
         total += Formula(((monomial, Fraction(coefficient)),)) if coefficient else 0
-    return total.replace_names({name: Formula.name(name) - value for name, value in least.items()})
+    return from_origin(total, {name: -value for name, value in least.items()})
 
 
 def _interpolate(name: str, values: Sequence[tuple[int, int]]) -> Formula:

@@ -15,13 +15,8 @@ import islpy as isl
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import MethodNotApplicable
-from arrayfold.exact.isl import (
-    integer,
-    points,
-    polyhedron,
-    smallest_point,
-)
-from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.exact.isl import integer, points, polyhedron, smallest_point
+from arrayfold.exact.lattice import Vector, axes, combine, first_positive, kernel_frame, times
 from arrayfold.methods.farkas import Measures, bound_forms, width_conditions
 from arrayfold.methods.widths import restrict
 
@@ -61,7 +56,7 @@ class NarrowRows:
         remaining, basis = self.differences, axes(self.differences.dim(isl.dim_type.set))
         if rows:
             before = self._flat(rows[:-1])
-            image = _values(rows[-1], before.basis)
+            image = times(before.basis, rows[-1])
             inside, _ = kernel_frame([entry // math.gcd(*image) for entry in image])
             remaining = restrict(before.remaining, inside)
             basis = [combine(coordinates, before.basis) for coordinates in inside]
@@ -80,11 +75,6 @@ class _Flat:
     forms: Collection[Vector]
 
 
-def axes(rank: int) -> list[Vector]:
-    """The unit vectors."""
-    return [tuple(int(axis == k) for k in range(rank)) for axis in range(rank)]
-
-
 def _narrowest(
     conditions: Sequence[Vector], count: int, basis: Sequence[Vector], allowed: Sequence[Vector]
 ) -> Vector:
@@ -93,7 +83,7 @@ def _narrowest(
     Its sign does not matter: one program for each basis vector that is the first one on which the row does
     not vanish (DIY15 §4.1.2).
     """
-    images = [_values(vector, allowed) for vector in basis]
+    images = [times(allowed, vector) for vector in basis]
     program = _Program(_lines(conditions, count, images, allowed), count, allowed)
     shift = (0,) * (count + 1)
     row = program.best_row(
@@ -104,17 +94,13 @@ def _narrowest(
         raise MethodNotApplicable(
             "no row has a bounded width: the differences of conflicting cells are not bounded for every size"
         )
-    values = _values(row, basis)
+    values = times(basis, row)
     divisor = math.gcd(*values)
     if divisor > 1:
         # A multiple is wider, unless the width is zero; then it would leave the matrix not unimodular.
         once = [(-value // divisor, *shift, *image) for value, image in zip(values, images, strict=True)]
         row = program.best_row([([], once)]) or row
-    return row if next(filter(None, row)) > 0 else tuple(-entry for entry in row)
-
-
-def _values(row: Vector, vectors: Sequence[Vector]) -> Vector:
-    return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for vector in vectors)
+    return first_positive(row)
 
 
 # ---------------------------------------------------------------- the integer program

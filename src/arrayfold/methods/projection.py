@@ -20,8 +20,8 @@ from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import coalesced, few_points, fix_parameters, image, linear_form
-from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.exact.isl import at_sizes, coalesced, few_points, image, linear_form, without_parameters
+from arrayfold.exact.lattice import Vector, axes, combine, dot, kernel_frame, primitive_vectors
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.widths import Widths, restrict
@@ -89,8 +89,7 @@ class _Projections:
         self.budget = request.budget
         self.rank = conflicts.array.rank
         self.differences = conflicts.differences.intersect_params(conflicts.context)
-        here = self.differences.intersect_params(fix_parameters(request.sizes))
-        self.here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
+        self.here = at_sizes(self.differences, request.sizes)
         self.grows = not _is_short(conflicts.cells.intersect_params(conflicts.context))
         self.directions = _directions(self.rank)
         self.orthogonal = _orthogonal(self.rank)
@@ -179,15 +178,15 @@ class _Projections:
 
     def _inner(self, along: isl.Set) -> tuple[tuple[Vector, int], ...]:
         """Rows with constant moduli for the differences in the space, all parameter values together."""
-        vectors = along.project_out(isl.dim_type.param, 0, along.dim(isl.dim_type.param))
+        vectors = without_parameters(along)
         few = few_points(vectors, _MOST_POINTS)
         if few is not None:
             half = sorted(point for point in few if next(filter(None, point)) > 0)
             return _separate(self.directions, half)
         found: list[tuple[Vector, int]] = []
-        for k in range(self.rank):
+        for k, axis in enumerate(axes(self.rank)):
             if not vectors.is_empty():
-                found.append((_axis(self.rank, k), 1 + vectors.dim_max_val(k).to_python()))
+                found.append((axis, 1 + vectors.dim_max_val(k).to_python()))
                 vectors = vectors.fix_val(isl.dim_type.set, k, isl.Val(0))
         return tuple(found)
 
@@ -207,7 +206,7 @@ class _Projections:
 def _orthogonal(rank: int) -> dict[Vector, set[Vector]]:
     """The directions on which each direction, as a row, vanishes."""
     directions = _directions(rank)
-    return {p: {q for q in directions if not _dot(p, q)} for p in directions}
+    return {p: {q for q in directions if not dot(p, q)} for p in directions}
 
 
 @cache
@@ -215,31 +214,21 @@ def _directions(rank: int) -> list[Vector]:
     """Primitive vectors up to sign, the simplest first."""
     largest = _LARGEST_ENTRY.get(rank)
     if largest is None:
-        return [_axis(rank, k) for k in range(rank)]
-    most = max(largest.values())
-    everything = itertools.product(range(-most, most + 1), repeat=rank)
-    primitive = (row for row in everything if math.gcd(*row) == 1 and next(filter(None, row)) > 0)
+        return axes(rank)
+    primitive = primitive_vectors(rank, max(largest.values()))
     simple = (row for row in primitive if max(map(abs, row)) <= largest[sum(map(bool, row))])
     return sorted(simple, key=_simplicity)
-
-
-def _axis(rank: int, position: int) -> Vector:
-    return tuple(int(k == position) for k in range(rank))
 
 
 def _simplicity(vector: Vector) -> tuple[int, Vector]:
     return sum(map(abs, vector)), vector
 
 
-def _dot(left: Vector, right: Vector) -> int:
-    return sum(a * b for a, b in zip(left, right, strict=True))
-
-
 def _kernel(rows: Sequence[Vector], rank: int) -> list[Vector]:
     """A basis of the vectors on which all rows vanish."""
-    basis = [_axis(rank, k) for k in range(rank)]
+    basis = axes(rank)
     for row in rows:
-        image = [_dot(row, vector) for vector in basis]
+        image = [dot(row, vector) for vector in basis]
         divisor = math.gcd(*image)
         if divisor:
             inside, _ = kernel_frame([entry // divisor for entry in image])
@@ -252,7 +241,7 @@ def _independent(rows: Sequence[Vector]) -> list[Vector]:
     kept: list[Vector] = []
     basis = _kernel((), len(rows[0])) if rows else []
     for row in rows:
-        if any(_dot(row, vector) for vector in basis):
+        if any(dot(row, vector) for vector in basis):
             kept.append(row)
             basis = _kernel(kept, len(row))
     return kept
@@ -286,14 +275,14 @@ def _separate(directions: Sequence[Vector], remaining: Sequence[Vector]) -> tupl
     """
     if not remaining:
         return ()
-    values = {row: {abs(_dot(row, point)) for point in remaining} for row in directions}
+    values = {row: {abs(dot(row, point)) for point in remaining} for row in directions}
     whole = [row for row in directions if 0 not in values[row]]
     narrow = sorted((row for row in directions if any(values[row])), key=lambda row: max(values[row]))
     found: list[tuple[tuple[Vector, int], ...]] = [
         ((row, _smallest_divisor_of_none(values[row])),) for row in whole
     ]
     for row in narrow[:_BREADTH]:
-        left = [point for point in remaining if not _dot(row, point)]
+        left = [point for point in remaining if not dot(row, point)]
         found.append(((row, max(values[row]) + 1), *_separate(directions, left)))
     return min(found, key=lambda rows: math.prod(modulus for _, modulus in rows))
 

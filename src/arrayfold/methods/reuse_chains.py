@@ -18,18 +18,18 @@ from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import fix_parameters, image, integer, is_bounded, linear_form, strided_pieces
-from arrayfold.exact.lattice import Vector
+from arrayfold.exact.isl import at_sizes, image, integer, is_bounded, linear_form, strided_pieces
+from arrayfold.exact.lattice import Vector, axes
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Request
 from arrayfold.methods.reuse_vectors import (
     Reuse,
     extruded,
+    of_any_size,
     reuse_vectors,
     small_vectors,
     star_shaped,
     vectors_outside,
-    without_parameters,
 )
 
 _BRANCHES = (8, 2, 1)
@@ -72,8 +72,7 @@ def find_by_chains(
     _check_applicable(conflicts, name)
     if conflicts.differences.is_empty():
         return [(Chain((), ()), Completion((), 1))]
-    here = conflicts.differences.intersect_params(fix_parameters(request.sizes)).reset_tuple_id()
-    here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
+    here = at_sizes(conflicts.differences, request.sizes).reset_tuple_id()
     part = replace(request, budget=request.budget.part(_SHARE))
     found: list[tuple[int, Chain, Completion]] = []
     with suppress(BudgetExceeded), part.budget.limit("the search for reuse vectors"):
@@ -91,8 +90,7 @@ def _completed(chain: Chain, completion: Completion) -> tuple[int, Chain, Comple
 
 
 def _no_chain(conflicts: Conflicts) -> Chain:
-    rank = conflicts.array.rank
-    return Chain((), tuple(tuple(int(j == k) for j in range(rank)) for k in range(rank)))
+    return Chain((), tuple(axes(conflicts.array.rank)))
 
 
 def _check_applicable(conflicts: Conflicts, name: str) -> None:
@@ -116,7 +114,7 @@ def _chains(conflicts: Conflicts, request: Request) -> Iterator[Chain]:
     of use: then follow vectors of which no multiple is among the differences as they are (DIY15 §4.2.4).
     Many pieces with strides have no complement that could be computed.
     """
-    exact = without_parameters(conflicts.differences, conflicts.context)
+    exact = of_any_size(conflicts.differences, conflicts.context)
     star = star_shaped(exact)
     nothing = _no_chain(conflicts)
     yield from _longer_in_star(nothing, star, request)

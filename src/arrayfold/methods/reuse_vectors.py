@@ -15,8 +15,26 @@ from functools import reduce
 
 import islpy as isl
 
-from arrayfold.exact.isl import coordinate, integer, joined, linear_form, nonzero, points, smallest_point
-from arrayfold.exact.lattice import Vector, combine, first_positive, kernel_frame
+from arrayfold.exact.isl import (
+    coordinate,
+    integer,
+    joined,
+    linear_form,
+    nonzero,
+    points,
+    polyhedron,
+    smallest_point,
+    without_parameters,
+)
+from arrayfold.exact.lattice import (
+    Vector,
+    axes,
+    combine,
+    first_positive,
+    kernel_frame,
+    primitive_vectors,
+    times,
+)
 from arrayfold.exact.relations import relation
 
 # Largest entry of the vectors that are listed one by one, by the rank of the array.
@@ -74,10 +92,9 @@ def norm_key(norms: Sequence[Norm], vector: Sequence[int]) -> tuple[object, ...]
 # ---------------------------------------------------------------- the set to stay out of
 
 
-def without_parameters(differences: isl.Set, context: isl.Set) -> isl.Set:
+def of_any_size(differences: isl.Set, context: isl.Set) -> isl.Set:
     """{ [d] }: the differences for any value of the parameters (DIY15 §4.2.3)."""
-    known = differences.intersect_params(context).reset_tuple_id()
-    return joined(known.project_out(isl.dim_type.param, 0, known.dim(isl.dim_type.param)))
+    return joined(without_parameters(differences.intersect_params(context).reset_tuple_id()))
 
 
 def star_shaped(differences: isl.Set) -> isl.Set:
@@ -88,7 +105,7 @@ def star_shaped(differences: isl.Set) -> isl.Set:
     Fourier-Motzkin elimination of s, polyhedron by polyhedron (DIY15 §4.2.4).
 
     >>> star_shaped(isl.Set("{ [x, y] : 2 <= y <= 3 }"))
-    Set("{ [x, y] : 0 < y <= 3 }")
+    Set("{ [i0, i1] : 0 < i1 <= 3 }")
     """
     stars = map(_star_of, differences.remove_divs().get_basic_sets())
     return joined(reduce(isl.Set.union, stars, isl.Set.empty(differences.get_space())))
@@ -96,15 +113,11 @@ def star_shaped(differences: isl.Set) -> isl.Set:
 
 def _star_of(basic: isl.BasicSet) -> isl.BasicSet:
     bounds = list(_bounds(basic))
-    star = isl.BasicSet.universe(basic.get_space())
-    for normal, constant in bounds:
-        star = _cut(star, normal, constant if constant >= 0 else -1)
-    for far, outer in bounds:
-        for near, inner in bounds:
-            if inner < 0 < outer:
-                normal = [a * -inner + b * outer for a, b in zip(far, near, strict=True)]
-                star = _cut(star, normal, 0)
-    return star
+    lines = [(constant if constant >= 0 else -1, *normal) for normal, constant in bounds]
+    for (far, outer), (near, inner) in itertools.product(bounds, repeat=2):
+        if inner < 0 < outer:
+            lines.append((0, *(a * -inner + b * outer for a, b in zip(far, near, strict=True))))
+    return polyhedron(lines) if lines else basic
 
 
 def _bounds(basic: isl.BasicSet) -> Iterator[tuple[list[int], int]]:
@@ -118,13 +131,6 @@ def _bounds(basic: isl.BasicSet) -> Iterator[tuple[list[int], int]]:
         yield normal, constant
         if constraint.is_equality():
             yield [-entry for entry in normal], -constant
-
-
-def _cut(basic: isl.BasicSet, normal: Sequence[int], constant: int) -> isl.BasicSet:
-    constraint = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(basic.get_space()))
-    for k, entry in enumerate(normal):
-        constraint = constraint.set_coefficient_val(isl.dim_type.set, k, integer(entry))
-    return basic.add_constraint(constraint.set_constant_val(integer(constant)))
 
 
 def extruded(differences: isl.Set, rows: Sequence[Vector]) -> isl.Set:
@@ -243,14 +249,7 @@ def _shortest(vectors: isl.Set, shapes: Sequence[Callable[[isl.Set, int], isl.Se
 
 def directions(rank: int, largest: int) -> list[Vector]:
     """Primitive vectors up to sign, the simplest first."""
-    everything = itertools.product(range(-largest, largest + 1), repeat=rank)
-    primitive = (v for v in everything if math.gcd(*v) == 1 and next(filter(None, v)) > 0)
-    return sorted(primitive, key=lambda v: norm_key(NORM_ORDERS[1], v))
-
-
-def times(rows: Sequence[Vector], vector: Vector) -> Vector:
-    """The rows applied to a vector."""
-    return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for row in rows)
+    return sorted(primitive_vectors(rank, largest), key=lambda v: norm_key(NORM_ORDERS[1], v))
 
 
 def _unit_row(primitive: Vector) -> Vector:
@@ -261,7 +260,7 @@ def _unit_row(primitive: Vector) -> Vector:
     """
     for k, entry in enumerate(primitive):
         if abs(entry) == 1:
-            return tuple(entry * int(j == k) for j in range(len(primitive)))
+            return tuple(entry * one for one in axes(len(primitive))[k])
     divisor, row = 0, [0] * len(primitive)
     for k, entry in enumerate(primitive):
         divisor, left, right = extended_gcd(divisor, entry)

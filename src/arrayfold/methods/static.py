@@ -1,7 +1,7 @@
 """The fewest addresses of all, at fixed parameter values, as a table (Darte, Isoard, Yuki 2016, Theorem 1).
 
 Cells that may share one address are the chains of the reuse order, so the fewest addresses are the fewest
-chains (see `reuse.py`). They follow no formula, so each cell has its address in a table.
+chains (see `bounds/chain_cover.py`). They follow no formula, so each cell has its address in a table.
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ the largest difference along it among conflicting cells that agree on the axes b
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 
 import islpy as isl
 
@@ -17,6 +18,7 @@ from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, fit, to_pw_aff
 from arrayfold.exact.isl import coalesced, image, linear_form
+from arrayfold.exact.lattice import axes
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
 
@@ -29,7 +31,7 @@ def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[M
     """The smallest mapping over the orders of the axes, and over orders chosen piece by piece."""
     orders = list(_orders(conflicts.array.rank, request.all_orders))
     whole = _Widths(conflicts.differences, conflicts.context)
-    candidates = [_in_order(conflicts, whole, order) for order in orders]
+    candidates = [_mapping(conflicts, order, whole.moduli(order)) for order in orders]
     if request.all_orders and len(orders) > 1 and conflicts.differences.n_basic_set() <= _MOST_PIECES:
         pieces = _symmetric_pieces(conflicts.differences)
         candidates.append(_piece_by_piece(conflicts, pieces, orders, request))
@@ -57,7 +59,7 @@ class _Widths:
         aligned = self.differences
         for other in settled:
             aligned = aligned.fix_val(isl.dim_type.set, other, isl.Val(0))
-        unit = [int(axis == k) for k in range(aligned.dim(isl.dim_type.set))]
+        unit = axes(aligned.dim(isl.dim_type.set))[axis]
         return exceeding(image(aligned, linear_form(aligned.get_space(), unit)), self.context)
 
     def moduli(self, order: Sequence[int]) -> list[Formula]:
@@ -68,14 +70,10 @@ class _Widths:
         return found
 
 
-def _in_order(conflicts: Conflicts, widths: _Widths, order: Sequence[int]) -> ModularMapping:
-    moduli = widths.moduli(order)
-    return _mapping(conflicts, order, [moduli[axis] for axis in order])
-
-
 def _mapping(conflicts: Conflicts, order: Sequence[int], moduli: Sequence[Formula]) -> ModularMapping:
-    rank = conflicts.array.rank
-    rows = [[int(axis == k) for k in range(rank)] for axis in order]
+    """Rows in an order of the axes; the moduli are in the order of the array's dimensions."""
+    units = axes(conflicts.array.rank)
+    rows, moduli = [units[axis] for axis in order], [moduli[axis] for axis in order]
     return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 
@@ -119,11 +117,8 @@ class _Choice:
 
 def _best_choice(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
     """One choice a piece with the smallest product of maxima: exactly if cheap, else piece after piece."""
-    count = 1
-    for options in choices:
-        count *= len(options)
-    if count <= _MOST_COMBINATIONS:
-        return list(min(itertools.product(*choices), key=lambda chosen: _product_of_maxima(chosen)))
+    if math.prod(map(len, choices)) <= _MOST_COMBINATIONS:
+        return list(min(itertools.product(*choices), key=_product_of_maxima))
     chosen: list[_Choice] = []
     for options in choices:
         chosen.append(min(options, key=lambda option: _product_of_maxima([*chosen, option])))
@@ -131,19 +126,13 @@ def _best_choice(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
 
 
 def _product_of_maxima(chosen: Sequence[_Choice]) -> Fraction:
-    product = Fraction(1)
-    for values in zip(*(choice.values for choice in chosen), strict=True):
-        product *= max(values)
-    return product
+    return math.prod(map(max, zip(*(choice.values for choice in chosen), strict=True)), start=Fraction(1))
 
 
 def _maximum(formulas: Sequence[Formula], context: isl.Set) -> Formula:
     if not formulas:
         return Formula.constant(1)
-    largest = to_pw_aff(formulas[0])
-    for formula in formulas[1:]:
-        largest = largest.max(to_pw_aff(formula))
-    return fit(largest, context, "max")
+    return fit(reduce(isl.PwAff.max, map(to_pw_aff, formulas)), context, "max")
 
 
 METHOD = Method(

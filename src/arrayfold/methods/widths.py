@@ -1,16 +1,28 @@
-"""How far a set of numbers without parameters reaches along rows, and what of it lies in a lattice."""
+"""How far sets reach along rows, what of them lies in a lattice, and the moduli that follow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from operator import mul
 
 import islpy as isl
 
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_isl import exceeding
 from arrayfold.exact.generators import nonnegative_forms
-from arrayfold.exact.isl import fresh_names, joined, linear_form, parameter_names, tuple_name
+from arrayfold.exact.isl import (
+    coalesced,
+    fresh_names,
+    image,
+    joined,
+    linear_form,
+    parameter_names,
+    tuple_name,
+)
 from arrayfold.exact.lattice import Vector
+from arrayfold.mapping.modular import ModularMapping
 
 _NOTHING = -(10**30)
 
@@ -103,3 +115,21 @@ def restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
     array = tuple_name(differences) or ""
     inside = isl.MultiAff(f"{{ {array}[{', '.join(names)}] -> {array}[{', '.join(images)}] }}")
     return joined(differences.preimage_multi_aff(inside))
+
+
+def with_moduli(conflicts: Conflicts, rows: Iterable[Vector]) -> ModularMapping:
+    """The rows, each modulo one more than its width on the differences where all before it vanish.
+
+    For all parameter values; rows behind the last difference are left out.
+    """
+    remaining = conflicts.differences
+    used: list[Vector] = []
+    moduli: list[Formula] = []
+    for row in rows:
+        if remaining.is_empty():
+            break
+        form = linear_form(remaining.get_space(), row)
+        used.append(row)
+        moduli.append(exceeding(image(remaining, form), conflicts.context))
+        remaining = coalesced(remaining.intersect(form.zero_set()))
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, used, moduli)

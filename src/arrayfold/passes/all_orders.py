@@ -15,7 +15,6 @@ from typing import ClassVar
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.choices import AnyOrder
 from arrayfold.base.deadline import answer_in_time
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
 from arrayfold.order.dependences import checked_tiles, memory_dependences, union_of
 from arrayfold.order.guarded import with_guarded_order
@@ -49,12 +48,6 @@ class AllOrders:
                 return for_all_schedules(guarded) if self.which == "dependences" else for_all_tilings(guarded)
 
         return answer_in_time(find, limit, "the order", known=guarded)
-
-
-@reported
-def for_all_orders(problem: Problem, which: AnyOrder, budget: Budget | float | None = None) -> Program:
-    """The program with the order that all its legal schedules, or all legal tilings, have in common."""
-    return AllOrders(which).apply(problem, as_budget(budget))
 
 
 def for_all_schedules(program: Program) -> Program:

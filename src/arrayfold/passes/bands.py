@@ -16,15 +16,10 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import fresh_name
-from arrayfold.passes.partition import Partition, part_of, taken_names, with_parts
+from arrayfold.exact.relations import union_of_maps
+from arrayfold.passes.partition import Partition, part_of, with_parts
 from arrayfold.passes.tiling import Tiling, check_for_tiles, times_of
 from arrayfold.program.model import Moved, Program
-
-
-def with_bands(program: Program, loop: str, names: Sequence[str]) -> Program:
-    """The same program in which each iteration of the loops of that name has a part of some arrays."""
-    taken = taken_names(program)
-    return with_bands_of(program, [plan_bands(program, loop, name, taken) for name in names])
 
 
 def plan_bands(program: Program, loop: str, name: str, taken: list[str]) -> Partition:
@@ -37,7 +32,7 @@ def plan_bands(program: Program, loop: str, name: str, taken: list[str]) -> Part
     return part_of(program, name, _tiling(program, loop, name), ("band", "halo"), [band], taken)
 
 
-def with_bands_of(program: Program, parts: Sequence[Partition]) -> Program:
+def with_bands(program: Program, parts: Sequence[Partition]) -> Program:
     """The same program with these parts."""
     result = with_parts(program, parts)
     origins: dict[str, str] = {}
@@ -106,11 +101,15 @@ def _first(times: isl.Set, count: int) -> isl.Set:
 
 def _places(program: Program, part: Partition, *, writes: bool) -> isl.UnionMap:
     """{ [S[i] -> A[x]] -> B[band, x] }: where reads or writes of the text find their cells."""
-    found = isl.UnionMap.empty(program.context.get_space())
-    for statement in program.statements:
-        for access in statement.accesses:
-            if access.array == part.array and access.is_write == writes:
-                band = access.relation.domain_map().apply_range(part.tiling.tile_of(statement.name))
-                cell = band.flat_range_product(access.relation.range_map())
-                found = found.union(isl.UnionMap.from_map(cell.set_tuple_name(isl.dim_type.out, part.local)))
-    return found
+
+    def place(statement: str, cells: isl.Map) -> isl.Map:
+        band = cells.domain_map().apply_range(part.tiling.tile_of(statement))
+        return band.flat_range_product(cells.range_map()).set_tuple_name(isl.dim_type.out, part.local)
+
+    places = (
+        place(statement.name, access.relation)
+        for statement in program.statements
+        for access in statement.accesses
+        if access.array == part.array and access.is_write == writes
+    )
+    return union_of_maps(program.context.get_space(), places)

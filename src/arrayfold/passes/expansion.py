@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TypeAlias
 
 import islpy as isl
 
 from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.exact.isl import coalesced, fresh_name, maps_of, sets_of
+from arrayfold.exact.relations import union_of_maps, union_of_sets
 from arrayfold.exact.signs import box_size
 from arrayfold.order.dataflow import certain_flows, undefined_reads
 from arrayfold.order.events import order_of
@@ -56,6 +58,7 @@ class _Flow:
 
 
 def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
+    space = program.context.get_space()
     names = _new_names(program, arrays)
     flows = _flows(program, arrays, names)
     statements = tuple(
@@ -86,8 +89,8 @@ def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
         extra_temporaries=tuple(name for name in program.extra_temporaries if name not in gone),
         kept={name: why for name, why in program.kept.items() if name not in gone},
         moved=Moved(
-            _union(program, (flow.both for several in flows.values() for flow in several)),
-            _union(program, _written(program, names)),
+            union_of_maps(space, (flow.both for several in flows.values() for flow in several)),
+            union_of_maps(space, _written(program, names)),
         ),
         origins={**program.origins, **origins},
         replaced={
@@ -132,14 +135,8 @@ def _flows(program: Program, arrays: Sequence[str], names: _Names) -> dict[str, 
         if (writer, array) not in names:
             continue
         both = part.reverse().set_tuple_name(isl.dim_type.out, names[writer, array])
-        found.setdefault(reader, []).append(
-            _Flow(
-                array,
-                coalesced(both.domain_factor_domain()),
-                old,
-                coalesced(both),
-            )
-        )
+        flow = _Flow(array, coalesced(both.domain_factor_domain()), old, coalesced(both))
+        found.setdefault(reader, []).append(flow)
     return found
 
 
@@ -155,10 +152,8 @@ def _expanded(
             own = names.get((statement.name, access.array))
             new.append(access if own is None else _own_write(statement, own, access))
             continue
-        rest = access.relation
-        for flow in flows:
-            if flow.array == access.array:
-                rest = rest.subtract(flow.old)
+        known = (flow.old for flow in flows if flow.array == access.array)
+        rest = reduce(isl.Map.subtract, known, access.relation)
         if not rest.intersect_params(context).is_empty():
             new.append(replace(access, relation=coalesced(rest)))
     for flow in flows:
@@ -175,10 +170,8 @@ def _own_write(statement: Statement, array: str, access: Access) -> Access:
 
 def _writing(statement: Statement, array: str) -> isl.Set:
     """{ S[i] }: the instances of a statement that write to an array."""
-    writing = isl.Set.empty(statement.domain.get_space())
-    for access in statement.accesses:
-        if access.is_write and access.array == array:
-            writing = writing.union(access.relation.domain())
+    written = (one.relation for one in statement.accesses if one.is_write and one.array == array)
+    writing = reduce(isl.Set.union, map(isl.Map.domain, written), isl.Set.empty(statement.domain.get_space()))
     return coalesced(statement.domain.intersect(writing))
 
 
@@ -189,13 +182,6 @@ def _written(program: Program, names: _Names) -> Iterable[isl.Map]:
             own = names.get((statement.name, access.array))
             if access.is_write and own is not None:
                 yield access.relation.domain_map().apply_range(_own_write(statement, own, access).relation)
-
-
-def _union(program: Program, maps: Iterable[isl.Map]) -> isl.UnionMap:
-    total = isl.UnionMap.empty(program.context.get_space())
-    for item in maps:
-        total = total.union(isl.UnionMap.from_map(item))
-    return total
 
 
 def _last_writers(program: Program, array: str) -> dict[str, isl.Set]:
@@ -228,10 +214,8 @@ def _needed_cells(program: Program, array: str) -> isl.Set:
 
 def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl.UnionSet:
     """What is needed afterwards: as before, and cells of new arrays where the values are there."""
-    live_out = isl.UnionSet.empty(program.context.get_space())
-    for cells in sets_of(program.live_out):
-        if cells.get_tuple_name() not in arrays:
-            live_out = live_out.union(isl.UnionSet.from_set(cells))
+    live_out: list[isl.Set | isl.UnionSet] = []
+    live_out += [cells for cells in sets_of(program.live_out) if cells.get_tuple_name() not in arrays]
     for array in arrays:
         cells = isl.UnionSet.from_set(_needed_cells(program, array))
         for statement, instances in _last_writers(program, array).items():
@@ -240,7 +224,6 @@ def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl
                     isl.UnionSet.from_set(instances)
                 )
                 cells = cells.subtract(written.range())
-                new = instances.set_tuple_name(names[statement, array])
-                live_out = live_out.union(isl.UnionSet.from_set(new))
-        live_out = live_out.union(cells)
-    return coalesced(live_out)
+                live_out.append(instances.set_tuple_name(names[statement, array]))
+        live_out.append(cells)
+    return coalesced(union_of_sets(program.context.get_space(), live_out))

@@ -18,6 +18,7 @@ from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
 from arrayfold.exact.isl import coalesced, fresh_name, fresh_names, maps_of
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.exact.signs import box_size
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Access, Array, Moved, Program, Statement
@@ -53,15 +54,13 @@ class Embedding:
         )
 
 
-def merge(
-    program: Program, arrays: Sequence[str], name: str = "memory", *, one_number: bool = True
-) -> tuple[Program, Embedding]:
+def merge(program: Program, arrays: Sequence[str], *, one_number: bool = True) -> tuple[Program, Embedding]:
     """The program in which these arrays are parts of one.
 
     one_number  arrays with cells at the same coordinates are told apart by one more coordinate, a number;
                 otherwise by several of 0 and 1, so that the rows of a mapping have any offset for each
     """
-    name = fresh_name(name, [array.name for array in program.arrays])
+    name = fresh_name("memory", [array.name for array in program.arrays])
     coordinates = _padded(program, {one: _coordinates(program, one) for one in arrays})
     numbers = _numbers(program, arrays, coordinates)
     subscripts = max(_subscripts(program, one) for one in arrays)
@@ -256,19 +255,19 @@ def _moved_cells(cells: isl.UnionSet, embedding: Embedding) -> isl.UnionSet:
 
 def _moved_accesses(program: Program, embedding: Embedding, *, writes: bool) -> isl.UnionMap:
     """{ [S[i] -> A[x]] -> U[c] } for accesses of the text, and what was moved before."""
-    total = isl.UnionMap.empty(program.context.get_space())
-    known = None
+    places = embedding.places
+    moved: list[isl.Map] = []
     if program.moved is not None:
-        known = program.moved.writes if writes else program.moved.reads
-        for part in maps_of(known):
-            place = embedding.places.get(str(part.get_tuple_name(isl.dim_type.out)))
-            total = total.union(isl.UnionMap.from_map(part if place is None else part.apply_range(place)))
-    for statement in program.statements:
-        for access in statement.accesses:
-            place = embedding.places.get(access.array)
-            if access.is_write == writes and place is not None and access.array not in program.origins:
-                total = total.union(isl.UnionMap.from_map(access.relation.range_map().apply_range(place)))
-    return total
+        for part in maps_of(program.moved.writes if writes else program.moved.reads):
+            place = places.get(str(part.get_tuple_name(isl.dim_type.out)))
+            moved.append(part if place is None else part.apply_range(place))
+    moved += [
+        access.relation.range_map().apply_range(places[access.array])
+        for statement in program.statements
+        for access in statement.accesses
+        if access.is_write == writes and access.array in places.keys() - program.origins.keys()
+    ]
+    return union_of_maps(program.context.get_space(), moved)
 
 
 def _formulas(place: isl.Map, dimensions: Sequence[str]) -> list[Formula]:

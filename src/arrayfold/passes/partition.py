@@ -10,6 +10,7 @@ import islpy as isl
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import StatementSource
 from arrayfold.exact.isl import coalesced, fresh_name, maps_of
+from arrayfold.exact.relations import union_of_maps
 from arrayfold.exact.signs import box_size
 from arrayfold.passes.copies import CopySlots, CopyStatement, Move, copy_statement, moves_of
 from arrayfold.passes.tiling import Side, Tiling, ends_of, flows_of, sides_of, times_of, union_of
@@ -28,7 +29,7 @@ class CannotPartition(InputError):
 class Partition:
     """An array that is stored tile by tile.
 
-    flows       { S[i] -> [T[j] -> A[x]] }  who reads what whom wrote
+    flows       { S[i] -> [T[j] -> A[x]] }  who reads what from whom
     local       the array inside of tiles
     between     side -> the array of what goes from tile to tile there
     dimensions  these arrays -> names of their coordinates
@@ -97,9 +98,8 @@ def with_parts(program: Program, parts: Sequence[Partition]) -> Program:
         *(_moved(statement, parts) for statement in program.statements),
         *(copy.statement for copy in copies),
     ]
-    schedule = isl.UnionMap.empty(program.context.get_space())
-    for one in (*(places.placed(one) for one in times.values()), *(copy.times for copy in copies)):
-        schedule = schedule.union(isl.UnionMap.from_map(one))
+    all_times = [*map(places.placed, times.values()), *(copy.times for copy in copies)]
+    schedule = union_of_maps(program.context.get_space(), all_times)
     new = {part.array: _arrays(statements, part.dimensions) for part in parts}
     arrays = [array for found in new.values() for array in found]
     chosen = program.temporaries
@@ -210,25 +210,22 @@ def _arrays(statements: Iterable[Statement], names: Mapping[str, tuple[str, ...]
 
 def _check_values(part: Partition, new: Program, copies: Sequence[str]) -> None:
     """Raise unless every read sees, through the copies, the value that it saw before."""
-    into_copies = isl.UnionMap.empty(new.context.get_space())
-    seen = isl.UnionMap.empty(new.context.get_space())
-    for flow in flows_of(new, list(part.dimensions)):
-        reader = ends_of(flow)[1]
-        if reader in copies:
-            into_copies = into_copies.union(isl.UnionMap.from_map(flow.range_factor_domain()))
-        else:
-            seen = seen.union(isl.UnionMap.from_map(_of_old_cells(flow, part)))
+    space = new.context.get_space()
+    flows = flows_of(new, list(part.dimensions))
+    into_copies = [flow.range_factor_domain() for flow in flows if ends_of(flow)[1] in copies]
+    out_of_copies = union_of_maps(space, into_copies).reverse()
+    seen = union_of_maps(
+        space, (_of_old_cells(flow, part) for flow in flows if ends_of(flow)[1] not in copies)
+    )
     for _ in part.moves:
-        direct = isl.UnionMap.empty(new.context.get_space())
-        for one in maps_of(seen):
-            step = isl.UnionMap.from_map(one)
-            if one.get_tuple_name(isl.dim_type.in_) in copies:
-                step = step.apply_domain(into_copies.reverse())
-            direct = direct.union(step)
-        seen = direct
-    before = isl.UnionMap.empty(new.context.get_space())
-    for flow in part.flows:
-        before = before.union(isl.UnionMap.from_map(flow))
+        steps = (
+            isl.UnionMap.from_map(one).apply_domain(out_of_copies)
+            if one.get_tuple_name(isl.dim_type.in_) in copies
+            else one
+            for one in maps_of(seen)
+        )
+        seen = union_of_maps(space, steps)
+    before = union_of_maps(space, part.flows)
     seen, before = (one.intersect_params(new.context) for one in (seen, before))
     if not seen.is_equal(before):
         message = f"a buffer would change what is read from {part.array}, so it stays as it is"

@@ -78,8 +78,7 @@ class Reorder:
         refuse_aliases(program)
         program = with_guard_reads(program)
         limit = as_budget(budget)
-        find = partial(_reordered, program, limit, self)
-        return answer_in_time(lambda _: find(), limit, "the order", known=program)
+        return answer_in_time(partial(_reordered, program, limit, self), limit, "the order", known=program)
 
 
 @reported
@@ -99,7 +98,7 @@ def reorder(
     return Reorder(schedule, fuse, tuple(tile), parallel).apply(as_problem(problem), as_budget(budget))
 
 
-def _reordered(program: Program, budget: Budget, order: Reorder) -> Program:
+def _reordered(program: Program, budget: Budget, order: Reorder, _: object) -> Program:
     with budget.limit("the order"):
         ordered = _with_own_variables(program, lambda one: _placed(one, order))
         if not order.parallel:

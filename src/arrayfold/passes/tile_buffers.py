@@ -9,22 +9,14 @@ borders of tiles are stored apart from their inside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import fresh_names
 from arrayfold.order.loops import loop_dimensions
-from arrayfold.passes.partition import Partition, part_of, taken_names, with_parts
+from arrayfold.passes.partition import Partition, part_of
 from arrayfold.passes.tiling import Tiling, check_for_tiles, ends_of, flows_of, times_of
 from arrayfold.program.model import Program
-
-
-def with_tile_buffers(program: Program, loops: int, names: Sequence[str]) -> Program:
-    """The same program in which arrays have buffers inside of the first loops."""
-    taken = taken_names(program)
-    return with_parts(program, [plan_buffer(program, loops, name, taken) for name in names])
 
 
 def plan_buffer(program: Program, loops: int, name: str, taken: list[str]) -> Partition:

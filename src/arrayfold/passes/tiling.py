@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TypeAlias, TypeVar
 
 import islpy as isl
@@ -78,7 +79,7 @@ def times_of(program: Program) -> dict[str, isl.Map]:
 
 
 def flows_of(program: Program, arrays: Sequence[str]) -> list[isl.Map]:
-    """{ S[i] -> [T[j] -> A[x]] }: who reads what whom wrote, of some arrays, one loop after the other."""
+    """{ S[i] -> [T[j] -> A[x]] }: who reads what from whom, of some arrays, one loop after the other."""
     sequential = replace(program, parallel={})
     return find_flows(sequential, order_of(sequential), arrays)
 
@@ -143,7 +144,4 @@ _Joinable = TypeVar("_Joinable", isl.Set, isl.Map)
 
 def union_of(items: Sequence[_Joinable]) -> _Joinable:
     """All of them together."""
-    total = items[0]
-    for item in items[1:]:
-        total = total.union(item)
-    return total
+    return reduce(lambda total, item: total.union(item), items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -240,33 +240,6 @@ class Program:
         kept = {other: why for other, why in self.kept.items() if other != name}
         return replace(added, kept=kept, live_out=needed)
 
-    def is_equal(self, other: Program) -> bool:
-        """Whether both describe the same program, in the sense of isl, for all that the context allows."""
-        known = self.context
-        return (
-            known.is_equal(other.context)
-            and _ranks(self.arrays) == _ranks(other.arrays)
-            and dict(self.parallel) == dict(other.parallel)
-            and self.temporaries == other.temporaries
-            and _equal_sets(known, self.domain(), other.domain())
-            and _equal_sets(known, self.live_in, other.live_in)
-            and _equal_sets(known, self.live_out, other.live_out)
-            and _equal_or_both_absent(known, self.schedule, other.schedule)
-            and _equal_or_both_absent(known, self.happens_before, other.happens_before)
-            and _equal_or_both_absent(known, self.exclusive, other.exclusive)
-            and _equal_sets(known, self.may_not_run(), other.may_not_run())
-            and self.tiles == other.tiles
-            and all(
-                _equal_maps(
-                    known,
-                    self.accesses(writes=writes, must_only=must),
-                    other.accesses(writes=writes, must_only=must),
-                )
-                for writes in (False, True)
-                for must in (False, True)
-            )
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class ConflictProblem:
@@ -300,18 +273,6 @@ class ConflictProblem:
         """The same problem with more known of the parameters."""
         return replace(self, context=coalesced(self.context.intersect(context)))
 
-    def is_equal(self, other: ConflictProblem) -> bool:
-        """Whether both describe the same conflicts, in the sense of isl."""
-        return (
-            self.context.is_equal(other.context)
-            and _ranks(self.arrays) == _ranks(other.arrays)
-            and all(array.cells.is_equal(other.array(array.name).cells) for array in self.arrays)
-            and self.pairs.keys() == other.pairs.keys()
-            and self.differences.keys() == other.differences.keys()
-            and all(pairs.is_equal(other.pairs[name]) for name, pairs in self.pairs.items())
-            and all(deltas.is_equal(other.differences[name]) for name, deltas in self.differences.items())
-        )
-
 
 Problem: TypeAlias = Program | ConflictProblem
 
@@ -328,21 +289,3 @@ def find_array(arrays: tuple[Array, ...], name: str) -> Array:
             return array
     known = ", ".join(array.name for array in arrays)
     raise InputError(f"there is no array {name!r}; the arrays are: {known}")
-
-
-def _ranks(arrays: Iterable[Array]) -> dict[str, int]:
-    return {array.name: array.rank for array in arrays}
-
-
-def _equal_sets(known: isl.Set, left: isl.UnionSet, right: isl.UnionSet) -> bool:
-    return left.intersect_params(known).is_equal(right.intersect_params(known))
-
-
-def _equal_maps(known: isl.Set, left: isl.UnionMap, right: isl.UnionMap) -> bool:
-    return left.intersect_params(known).is_equal(right.intersect_params(known))
-
-
-def _equal_or_both_absent(known: isl.Set, left: isl.UnionMap | None, right: isl.UnionMap | None) -> bool:
-    if left is None or right is None:
-        return left is right
-    return _equal_maps(known, left, right)

@@ -17,7 +17,7 @@ from arrayfold.methods import METHODS
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Program
-from arrayfold.report.text import readable_pairs, readable_set
+from arrayfold.report.words import readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import Case
 from arrayfold.select.choose import Candidate
@@ -118,14 +118,7 @@ def _footprint(footprint: Footprint) -> dict[str, Any]:
 
 def _folded(array: FoldedArray) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "name": array.name,
-        "method": array.method,
-        **_mapping(array.mapping),
-        "size": str(array.size),
-        "original_size": str(array.original_size),
-        **_bound(array.lower_bound),
-        "proved": True,
-        "optimal": array.is_optimal,
+        **_proved(array, array.method, array.mapping, array.size, array.is_optimal),
         "seconds": round(array.seconds, 6),
         "cases": [_case(case, array) for case in array.cases],
     }
@@ -150,16 +143,22 @@ def _folded(array: FoldedArray) -> dict[str, Any]:
 
 
 def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
+    is_least = array.is_least_case(case)
+    return {"when": str(case.when), **_proved(array, "auto", case.mapping, case.size, is_least)}
+
+
+def _proved(
+    array: FoldedArray, method: str, mapping: EmittableMapping, size: Formula, is_optimal: bool
+) -> dict[str, Any]:
     return {
-        "when": str(case.when),
         "name": array.name,
-        "method": "auto",
-        **_mapping(case.mapping),
-        "size": str(case.size),
+        "method": method,
+        **_mapping(mapping),
+        "size": str(size),
         "original_size": str(array.original_size),
         **_bound(array.lower_bound),
         "proved": True,
-        "optimal": array.is_least_case(case),
+        "optimal": is_optimal,
     }
 
 
@@ -179,7 +178,8 @@ def _mapping(mapping: EmittableMapping) -> dict[str, Any]:
     }
 
 
-def _formula(formula: Formula | None) -> str | None:
+def formula_text(formula: Formula | None) -> str | None:
+    """A formula as text, if there is one."""
     return None if formula is None else str(formula)
 
 
@@ -187,7 +187,7 @@ def _bound(bound: LowerBound | None) -> dict[str, Any]:
     """The formula of a bound, and the sizes for which it was shown if these are not all of the context."""
     formula = None if bound is None else bound.formula
     when = None if bound is None or formula is None else bound.when
-    data: dict[str, Any] = {"lower_bound": _formula(formula)}
+    data: dict[str, Any] = {"lower_bound": formula_text(formula)}
     return data if when is None else {**data, "lower_bound_when": str(when)}
 
 
@@ -232,7 +232,7 @@ def _checked(item: Checked) -> dict[str, Any]:
         "mapping": str(item.mapping),
         "valid": item.is_valid if item.summary != "undecided" else None,
         "verdict": item.summary,
-        "size": _formula(item.size),
+        "size": formula_text(item.size),
         **_bound(item.lower_bound),
     }
     if isinstance(item.mapping, TableMapping):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from arrayfold.explore.directory import FoldedFile
+from arrayfold.report.tables import plain_table
 
 
 def directory_data(files: Sequence[FoldedFile]) -> dict[str, Any]:
@@ -24,9 +24,7 @@ def directory_data(files: Sequence[FoldedFile]) -> dict[str, Any]:
 
 def directory_report(files: Sequence[FoldedFile]) -> RenderableType:
     """A row for each array, and what went wrong below."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("file", "array", "mapping", "cells", "instead of", "verdict"):
-        table.add_column(title)
+    table = plain_table("file", "array", "mapping", "cells", "instead of", "verdict")
     for item in files:
         for row in item.arrays:
             verdict = "proved, minimal" if row["optimal"] else "proved"

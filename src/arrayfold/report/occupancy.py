@@ -7,7 +7,6 @@ from typing import Any
 
 import islpy as isl
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from arrayfold.exact.lattice import Vector
@@ -15,7 +14,7 @@ from arrayfold.fold.result import FoldResult
 from arrayfold.methods.occupancy_vectors import OccupancyResult, OccupiedArray
 from arrayfold.methods.occupancy_vectors.schedules import affine_text
 from arrayfold.report.data import fold_data
-from arrayfold.report.tables import fold_report
+from arrayfold.report.tables import fold_report, plain_table
 from arrayfold.run.outcome import NotRun, RunReport
 
 
@@ -77,9 +76,8 @@ def occupancy_report(
     with_constraints: bool,
 ) -> RenderableType:
     """The table of vectors, the schedule, and what is missing; then what the written code does."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("array", "this schedule", "all affine ones", "all schedules", "store", "cells", "verdict"):
-        table.add_column(title, no_wrap=title == "array")
+    titles = ("array", "this schedule", "all affine ones", "all schedules", "store", "cells", "verdict")
+    table = plain_table(*titles, whole=("array",))
     notes: list[str] = []
     for array in result.arrays:
         table.add_row(

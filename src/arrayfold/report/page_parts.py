@@ -19,8 +19,15 @@ from arrayfold.judge.verify import Counterexample, Proof
 from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.report.code_view import changed_part, marked_code
-from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.report.words import bound_sentence, foundation, narrative, what_is_shown
+from arrayfold.report.words import (
+    bound_sentence,
+    foundation,
+    narrative,
+    proved_words,
+    readable_pairs,
+    readable_set,
+    what_is_shown,
+)
 
 _EXAMPLE_SIZE = 1024
 _BADGES = {"invalid": "bad", "undecided": "warn", "loose": "warn", "valid": "good", "minimal": "good"}
@@ -201,12 +208,7 @@ def checked_section(item: Checked, pictures: Pictures) -> Markup:
     if isinstance(item.verdict, Counterexample):
         parts.append(_counterexample(item, item.verdict))
     elif isinstance(item.verdict, Proof):
-        parts.append(
-            element(
-                "p",
-                "" if item.gap is None else bound_sentence(item.gap),
-            )
-        )
+        parts.append(element("p", "" if item.gap is None else bound_sentence(item.gap)))
     else:
         parts.append(element("p", f"{item.verdict}."))
     if item.smaller is not None and item.smaller.mapping is not None:
@@ -314,8 +316,7 @@ def _methods(compared: ComparedArray | None) -> list[Markup]:
             continue
         gap = compared.gap(one)
         assert gap is not None
-        limits = one.mapping.where if isinstance(one.mapping, TableMapping) else ""
-        verdict = ", ".join(filter(None, ("proved", gap.words, limits)))
+        verdict = proved_words(gap, one.mapping)
         rows.append([name, element("code", str(one.mapping)), str(gap.size), verdict, time])
     titles = ("method", "mapping, or why there is none", "cells", "verdict", "time")
     return [element("h3", "All methods"), _table(titles, rows, tight=("cells", "time"))]
@@ -333,10 +334,7 @@ def _proof(proof: Proof, array: FoldedArray) -> list[Markup]:
         if proof.context.dim(isl.dim_type.param)
         else element("p", "There are no sizes that could vary."),
         element("h3", "How far from the minimum"),
-        element(
-            "p",
-            bound_sentence(array.gap),
-        ),
+        element("p", bound_sentence(array.gap)),
     ]
 
 

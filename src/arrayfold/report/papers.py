@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from arrayfold.exact.formula import Formula
 from arrayfold.explore.papers import ReproducedRow, ReproducedTable
 from arrayfold.judge.verify import Counterexample, Proof, Verdict
+from arrayfold.report.data import formula_text
+from arrayfold.report.tables import plain_table
 from arrayfold.select.choose import Candidate
 
 TITLES = (
@@ -37,15 +37,8 @@ def papers_report(tables: Sequence[ReproducedTable]) -> RenderableType:
     """For each paper its table, with the notes below it."""
     parts: list[RenderableType] = []
     for table in tables:
-        shown = Table(
-            *TITLES,
-            box=None,
-            header_style="bold",
-            pad_edge=False,
-            padding=(0, 2, 0, 0),
-            title=table.published.title,
-            title_justify="left",
-        )
+        shown = plain_table(*TITLES)
+        shown.title, shown.title_justify = table.published.title, "left"
         for cells in table_cells(table):
             shown.add_row(*(Text(cell, style=_STYLES.get(cell.partition(" ")[0], "")) for cell in cells))
         parts += [shown, *(Text(note) for note in table_notes(table)), Text()]
@@ -77,8 +70,21 @@ def table_cells(table: ReproducedTable) -> list[tuple[str, ...]]:
             )
         )
         if printed.corrected and row.corrected:
-            mapping = printed.corrected, printed.corrected_size or ""
-            shown.append(("", "", "corrected", *mapping, "", _word(row.corrected), "", "", "", ""))
+            shown.append(
+                (
+                    "",
+                    "",
+                    "corrected",
+                    printed.corrected,
+                    printed.size,
+                    "",
+                    _word(row.corrected),
+                    "",
+                    "",
+                    "",
+                    "",
+                )
+            )
         above = printed
     return shown
 
@@ -156,7 +162,7 @@ def _row_data(row: ReproducedRow) -> dict[str, Any]:
         },
         "corrected": {
             "mapping": corrected,
-            "size": printed.corrected_size,
+            "size": printed.size,
             **_verdict_data(row.corrected, row.reason),
         }
         if corrected
@@ -168,7 +174,7 @@ def _row_data(row: ReproducedRow) -> dict[str, Any]:
             {"when": str(case.when), "mapping": str(case.mapping), "size": str(case.size)}
             for case in row.cases
         ],
-        "lower_bound": _formula(row.lower_bound.formula if row.lower_bound else None),
+        "lower_bound": formula_text(row.lower_bound.formula if row.lower_bound else None),
         "optimal": row.is_minimal,
         "optimal_by_cases": row.is_minimal_by_cases,
     }
@@ -190,7 +196,3 @@ def _candidate_data(method: str, found: Candidate | None) -> dict[str, Any]:
     if found.mapping is None:
         return {"method": method, "mapping": None, "size": None, "reason": found.reason}
     return {"method": method, "mapping": str(found.mapping), "size": str(found.mapping.size)}
-
-
-def _formula(formula: Formula | None) -> str | None:
-    return None if formula is None else str(formula)

@@ -14,11 +14,9 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.parameter_words import in_words
 from arrayfold.fold.check import Checked
 from arrayfold.fold.compare import ComparedArray
-from arrayfold.fold.result import FoldedArray, FoldResult
-from arrayfold.mapping.modular import TableMapping
+from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
-from arrayfold.report.text import readable_pairs, readable_set
-from arrayfold.report.words import bound_notes
+from arrayfold.report.words import bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
@@ -53,11 +51,7 @@ def fold_report(
 
 
 def _fold_parts(result: FoldResult) -> list[RenderableType]:
-    parts: list[RenderableType] = []
-    if result.arrays:
-        parts.append(_fold_table(result))
-    else:
-        parts.append(Text(result.why_nothing))
+    parts: list[RenderableType] = [_fold_table(result) if result.arrays else Text(result.why_nothing)]
     parts += [Text(line) for line in _members(result)]
     if result.footprint is not None and len(result.arrays) > 0:
         parts += [Text(line, style="bold") for line in _footprint_lines(result.footprint)]
@@ -96,7 +90,8 @@ def _footprint_lines(footprint: Footprint) -> list[str]:
 
 
 def _fold_table(result: FoldResult) -> Table:
-    table = _table("array", "mapping", "cells", "instead of", "lower bound", "verdict", "method")
+    titles = ("array", "mapping", "cells", "instead of", "lower bound", "verdict", "method")
+    table = plain_table(*titles, whole=("array", "method"))
     for array in result.arrays:
         table.add_row(
             array.name,
@@ -179,12 +174,13 @@ def _sizes_of_bound(gap: Gap) -> str:
 def compare_report(arrays: list[ComparedArray]) -> RenderableType:
     """A table of methods for each array."""
     if not arrays:
-        return Text("There is no temporary array to fold; name one with --temporary.")
+        return Text(NO_TEMPORARY)
     return Group(*(_compare_table(array) for array in arrays))
 
 
 def _compare_table(array: ComparedArray) -> Table:
-    table = _table("method", "mapping", "cells", "times the bound", "verdict", "time")
+    titles = ("method", "mapping", "cells", "times the bound", "verdict", "time")
+    table = plain_table(*titles, whole=("method",))
     title = f"{array.conflicts.name}: {array.conflicts.original_size} cells"
     gaps = [gap for gap in map(array.gap, array.candidates) if gap is not None and not gap.only_here]
     is_known = bool(gaps) and gaps[0].is_bound_known
@@ -199,8 +195,7 @@ def _compare_table(array: ComparedArray) -> Table:
         assert gap is not None
         cells = _with_value(gap.size, gap.size_here)
         ratio = "" if gap.times is None else f"{gap.times:.2f}"
-        limits = candidate.mapping.where if isinstance(candidate.mapping, TableMapping) else ""
-        verdict = ", ".join(filter(None, ("proved", gap.words, limits)))
+        verdict = proved_words(gap, candidate.mapping)
         table.add_row(candidate.method, Text(str(candidate.mapping)), cells, ratio, verdict, seconds)
     return table
 
@@ -237,7 +232,7 @@ def _size_sentence(item: Checked) -> str:
     if item.size is None:
         return "no two conflicting cells share an address."
     if item.gap is not None and item.gap.words:
-        where = f" ({item.mapping.where})" if isinstance(item.mapping, TableMapping) else ""
+        where = f" ({item.mapping.where})" if item.mapping.where else ""
         sizes = item.gap.words.removeprefix("minimal")
         return f"{_cells(item.size)}, and no mapping has fewer{sizes}{where}."
     if item.lower_bound.formula is None:
@@ -279,8 +274,13 @@ def conflicts_report(arrays: list[Conflicts]) -> RenderableType:
     return text
 
 
-def _table(*titles: str) -> Table:
+def plain_table(*titles: str, whole: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
+    """A table without lines.
+
+    whole  columns that are not wrapped
+    right  columns of numbers
+    """
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for title in titles:
-        table.add_column(title, no_wrap=title in ("array", "method"))
+        table.add_column(title, no_wrap=title in whole, justify="right" if title in right else "left")
     return table

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from arrayfold.explore import Exploration
 from arrayfold.report.figures import new_figure
+from arrayfold.report.tables import plain_table
 
 
 def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
@@ -33,9 +33,8 @@ def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
 
 def tradeoff_report(exploration: Exploration, *, everything: bool) -> RenderableType:
     """The frontier, or every possible order, and the commands that reproduce it."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("order", "steps", "in parallel", "cells", "command"):
-        table.add_column(title, justify="right" if title in ("steps", "in parallel", "cells") else "left")
+    numbers = ("steps", "in parallel", "cells")
+    table = plain_table("order", *numbers, "command", right=numbers)
     frontier = exploration.frontier
     for point in exploration.possible if everything else frontier:
         table.add_row(

@@ -1,14 +1,18 @@
-"""Proofs, bounds and counterexamples told to a person, sentence by sentence."""
+"""Proofs, bounds and counterexamples told to a person; isl's sets with the names that users gave."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import islpy as isl
+
 from arrayfold.bounds.minimal import Gap
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import coalesced
 from arrayfold.fold.check import Checked
 from arrayfold.judge.verify import Counterexample, Proof, ProofKind
-from arrayfold.mapping.modular import AddressMapping, ModularMapping
+from arrayfold.mapping.modular import AddressMapping, EmittableMapping, ModularMapping
 
 _FOUNDATIONS: Mapping[ProofKind, str] = {
     "rows": """\
@@ -56,6 +60,11 @@ def what_is_shown(mapping: AddressMapping) -> str:
 def foundation(proof: Proof) -> str:
     """What a proof rests on: a theorem, or checks by isl."""
     return _FOUNDATIONS[proof.kind]
+
+
+def proved_words(gap: Gap, mapping: EmittableMapping) -> str:
+    """What is known of a mapping that was proved, in a few words."""
+    return ", ".join(filter(None, ("proved", gap.words, mapping.where)))
 
 
 def bound_notes(gap: Gap) -> list[str]:
@@ -119,3 +128,25 @@ def narrative(item: Checked) -> list[Event]:
         *writes,
         Event(f"{end}, but finds the value of {clobber.by_cell}.", clobber.by_cell, "read-wrong"),
     ]
+
+
+# ---------------------------------------------------------------- sets
+
+
+def readable_set(conflicts: Conflicts, cells: isl.Set) -> str:
+    """A set of cells or differences, simplified against the context."""
+    named = coalesced(cells.gist_params(conflicts.context))
+    for k, name in enumerate(conflicts.array.dimensions):
+        named = named.set_dim_name(isl.dim_type.set, k, name)
+    return str(named)
+
+
+def readable_pairs(conflicts: Conflicts) -> str | None:
+    """The conflicting pairs, simplified against the context; None where only differences are known."""
+    if conflicts.some_pairs is None:
+        return None
+    named = coalesced(conflicts.pairs.gist_params(conflicts.context))
+    for k, name in enumerate(conflicts.array.dimensions):
+        named = named.set_dim_name(isl.dim_type.in_, k, name)
+        named = named.set_dim_name(isl.dim_type.out, k, f"{name}'")
+    return str(named)

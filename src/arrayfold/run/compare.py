@@ -31,7 +31,6 @@ class Setting:
     """How programs are run; `seconds` is how long one may take."""
 
     sanitize: bool = False
-    seed: int = _SEED
     seconds: float = _RUN_SECONDS
 
 
@@ -75,7 +74,7 @@ def _at(original: _Executable, folded: _Executable, sizes: Mapping[str, int]) ->
     """Both programs at one size, on data on which the original does not fail if there are such."""
     kind, first = 0, original.run(sizes, 0)
     with_leaks = _LEAK not in first.failure
-    for other in range(0 if not with_leaks else 1, _KINDS_OF_DATA):
+    for other in range(with_leaks, _KINDS_OF_DATA):
         if not first.failure or not first.is_data_to_blame:
             break
         attempt = original.run(sizes, other, with_leaks=with_leaks)
@@ -122,7 +121,7 @@ class _Executable:
             files = [folder / "driver.c", folder / "support.c"]
             text = driver.text(str(kernel), sizes)
             files[0].write_text(text, encoding="utf-8", errors="surrogateescape")
-            files[1].write_text(support_text(setting.seed))
+            files[1].write_text(support_text(_SEED))
         home = str(Path(source.text.file).resolve().parent)
         flags = [*(_SANITIZE if setting.sanitize else _PLAIN), "-w", "-ffp-contract=off", f"-iquote{home}"]
         flags += ["-fopenmp"] * bool(program.parallel)

@@ -17,24 +17,10 @@ from arrayfold.base.errors import ArrayfoldError
 
 # Values must not change: no fused multiply-add, whole numbers wrap as NumPy's do, and functions of the C
 # library are those that Python calls, without what a compiler knows of them.
-_CALLED = (
-    "pow",
-    "exp",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "sinh",
-    "cosh",
-    "tanh",
-)
+_CALLED = "pow exp log log2 log10 log1p expm1 sin cos tan sinh cosh tanh"
 FLAGS = (
     *("-std=gnu11", "-O3", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv", "-fno-math-errno"),
-    *(f"-fno-builtin-{name}{suffix}" for name in _CALLED for suffix in ("", "f")),
+    *(f"-fno-builtin-{name}{suffix}" for name in _CALLED.split() for suffix in ("", "f")),
 )
 _SECONDS = 300.0
 _one_at_a_time = threading.Lock()
@@ -48,7 +34,7 @@ def find_compiler() -> str | None:
     """The C compiler: what CC says, or one of the usual names where it says nothing."""
     told = os.environ.get("CC")
     if told and not shutil.which(told):
-        raise CannotRun(f"CC names {told!r}, which is no program that can be run")
+        raise CannotRun(f"CC names {told!r}, which is not a program that can be run")
     return told or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
 
 

@@ -10,13 +10,21 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.c.calls import globals_of
-from arrayfold.c.data import ArrayData, DataType, PointerData, RecordData, ScalarData, is_constant
 from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, walk
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.parameter_values import comfortable_parameters
-from arrayfold.frontends.c.data import FunctionData, function_data
+from arrayfold.frontends.c.data import (
+    ArrayData,
+    DataType,
+    FunctionData,
+    PointerData,
+    RecordData,
+    ScalarData,
+    function_data,
+    is_constant,
+)
 from arrayfold.program.model import Program
 from arrayfold.run.driver_support import DECLARATIONS
 from arrayfold.run.driver_values import fill, point_to_new_memory, put, put_elements, type_name
@@ -212,17 +220,16 @@ class Driver:
                 yield f"{variable.name} = arrayfold_number({self._sizes[variable]});"
                 yield from _check_size(variable.name, self._sizes[variable], variable.name)
             elif not known.has_value:
-                yield from self._filled(variable, known.type)
+                yield from self._filled(variable, known.type, f"the global {variable.name}")
 
-    def _filled(self, variable: Variable, data: DataType) -> Iterator[str]:
+    def _filled(self, variable: Variable, data: DataType, what: str) -> Iterator[str]:
         match data:
             case ScalarData(kind="integer" | "truth"):
                 return
-            case PointerData():
-                if any(variable is other for other in self.source.variables.values()):
-                    yield from self._memory(variable.name, variable, data, 0, f"the global {variable.name}")
+            case PointerData() if variable in self.source.variables.values():
+                yield from self._memory(variable.name, variable, data, 0, what)
             case ArrayData(element=ArrayData() | ScalarData() | RecordData()) | ScalarData() | RecordData():
-                yield from fill(variable.name, data, f"the global {variable.name}")
+                yield from fill(variable.name, data, what)
             case _:
                 return
 
@@ -245,7 +252,7 @@ class Driver:
             yield f'arrayfold_name("{name}");'
             if not isinstance(known.type, PointerData):
                 yield from put(name, known.type)
-            elif any(variable is one for one in self.source.variables.values()):
+            elif variable in self.source.variables.values():
                 yield f"if ({name}) {{"
                 yield from self._array_put_out(name, variable, known.type)
                 yield "}"

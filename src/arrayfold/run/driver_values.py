@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from arrayfold.base.errors import InputError
-from arrayfold.c.data import ArrayData, DataType, OtherData, PointerData, RecordData, ScalarData, is_constant
+from arrayfold.frontends.c.data import (
+    ArrayData,
+    DataType,
+    OtherData,
+    PointerData,
+    RecordData,
+    ScalarData,
+    is_constant,
+)
 
 _POINTED = 64
 _SIZE = "__SIZE_TYPE__"

@@ -1,7 +1,7 @@
 """Smaller mappings for parts of the context: residue classes of the parameter, and single sizes.
 
 The smallest lattice may depend on the residue of the parameter, or be another one at the first sizes. For
-each class a lattice is fitted and proved as for all sizes (`searches/fitted_lattice.py`), with the parameter
+each class a lattice is fitted and proved as for all sizes (`auto/fitted_lattice.py`), with the parameter
 replaced by its class, such as N = 2*m + 1. Single sizes get what enumeration finds.
 """
 

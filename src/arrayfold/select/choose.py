@@ -89,6 +89,14 @@ def _rounded(mapping: EmittableMapping) -> EmittableMapping:
     return mapping.with_powers_of_two() if isinstance(mapping, ModularMapping) else mapping
 
 
+def is_proved(conflicts: Conflicts, mapping: EmittableMapping) -> bool:
+    """Whether the judge proves a mapping; an error is no proof."""
+    try:
+        return isinstance(verify(conflicts, mapping), Proof)
+    except ArrayfoldError:
+        return False
+
+
 def ask_all(
     conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool] = lambda _size: False
 ) -> Iterator[Candidate]:
@@ -120,12 +128,7 @@ def _smaller(best: Formula | None, candidate: Candidate, request: Request) -> Fo
     return min(sizes, key=request.rank)
 
 
-def choose(
-    method: str,
-    conflicts: Conflicts,
-    request: Request,
-    is_enough: Callable[[Formula], bool] = lambda _size: False,
-) -> Candidate:
+def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
     """The mapping to use: that of the named method, or for `auto` the smallest of those for all sizes.
 
     The first method of the table wins a tie, so an array that cannot shrink keeps the identity.
@@ -137,7 +140,7 @@ def choose(
         if candidate.mapping is None:
             raise NothingProved(f"{conflicts.name}: {method}: {candidate.reason}")
         return candidate
-    return best_of(candidates_of_auto(conflicts, request, is_enough), conflicts, request)
+    return best_of(candidates_of_auto(conflicts, request), conflicts, request)
 
 
 def checked_method(method: str) -> str:

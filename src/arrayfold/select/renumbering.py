@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from arrayfold.base.errors import ArrayfoldError
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.lattice import Vector
-from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
+from arrayfold.select.choose import is_proved
 
 _LARGEST_UNIT = 64
 
@@ -30,13 +29,7 @@ def renumbered(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Conf
                 continue
             found = _with_unit_slope(found, k, slope)
             break
-    if found == mapping:
-        return mapping
-    try:
-        is_proved = isinstance(verify(conflicts, found), Proof)
-    except ArrayfoldError:
-        is_proved = False
-    return found if is_proved else mapping
+    return found if found == mapping or is_proved(conflicts, found) else mapping
 
 
 def slope_of(row: Sequence[Formula], step: Vector) -> Formula:

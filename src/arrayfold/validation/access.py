@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from arrayfold.validation import operators
-from arrayfold.validation.addresses import Addresses, refuse
+from arrayfold.validation.addresses import Addresses, refuse, shifted
 from arrayfold.validation.faults import Spot, Unsupported
 from arrayfold.validation.memory import Object
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run
-from arrayfold.validation.scope import Value
+from arrayfold.validation.scope import Value, Variable
 from arrayfold.validation.types import Array, CType, Frame, Other, Struct, leaves
 
 
@@ -21,7 +21,7 @@ class Accesses(Addresses):
     def load(self, run: Run, kind: CType, spot: Spot) -> Run:
         """What is at an address."""
         if isinstance(kind, Struct):
-            parts = [(at, self.load(_shifted(run, at), leaf, spot)) for at, leaf in leaves(kind)]
+            parts = [(at, self.load(shifted(run, at, spot), leaf, spot)) for at, leaf in leaves(kind)]
             return lambda f: [(at, part(f)) for at, part in parts]
         if isinstance(kind, Other | Array):
             raise Unsupported(f"a value of type {kind.tag}", spot)
@@ -65,7 +65,7 @@ class Accesses(Addresses):
                 m.outside(address, width, spot)
             if obj.unit != width or offset % width:
                 obj.check_width(offset, width, spot, is_store=is_write)
-            if m.is_watched:
+            if m.races is not None or m.lanes is not None:
                 m.saw(obj, offset, place, spot, is_write=is_write)
             return obj, offset
 
@@ -74,7 +74,7 @@ class Accesses(Addresses):
     def _store_struct(self, run: Run, kind: Struct, value: Run, spot: Spot) -> Run:
         slot = self.scope.slot()
         places = [
-            self.store(_shifted(run, at), leaf, _part(slot, k), spot)
+            self.store(shifted(run, at, spot), leaf, _part(slot, k), spot)
             for k, (at, leaf) in enumerate(leaves(kind))
         ]
 
@@ -91,13 +91,8 @@ class Accesses(Addresses):
         kind = self.type_of(target)
         value = self.value(origin)
         run = operators.convert(self.m, value.run, value.type, kind, node.spot)
-        return self.put(node, target, kind, run)
-
-    def put(self, node: Node, target: Node, kind: CType, run: Run) -> Value:
-        """Store a value, of the right type already, where an expression says."""
-        inner = target.bare()
-        variable = self.variable(inner) if inner.kind == "DECL_REF_EXPR" else None
-        if variable is not None and variable.name in self.scope.sized:
+        variable = self._target(target)
+        if variable is not None:
             run = self.sized(variable.name, run)
         if variable is not None and variable.is_register:
             slot = variable.slot
@@ -109,17 +104,19 @@ class Accesses(Addresses):
             return Value(assign, kind)
         return Value(self.store(self.address(target)[0], kind, run, node.spot), kind)
 
-    def sized(self, name: str, run: Run) -> Run:
-        """A value on its way into a variable that may be a size of the context."""
-        m = self.m
-        return lambda f: m.sized(name, run(f))
+    def _target(self, node: Node) -> Variable | None:
+        """The variable that is changed, if it is a whole one."""
+        inner = node.bare()
+        return self.variable(inner) if inner.kind == "DECL_REF_EXPR" else None
 
-    def updated(
-        self, node: Node, target: Node, kind: CType, change: Callable[[Value], Value], is_after: bool
-    ) -> Value:
+    def sized(self, name: str, run: Run) -> Run:
+        """A value on its way into or out of a variable that may be a size of the context."""
+        m = self.m
+        return (lambda f: m.sized(name, run(f))) if name in self.scope.sized else run
+
+    def updated(self, node: Node, target: Node, change: Callable[[Value], Value], is_after: bool) -> Value:
         """`target op= x`, and steps; is_after gives back what was there before."""
-        inner = target.bare()
-        variable = self.variable(inner) if inner.kind == "DECL_REF_EXPR" else None
+        kind, variable = self.type_of(target), self._target(target)
         old_slot, at_slot = self.scope.slot(), self.scope.slot()
         new = change(Value(lambda f: f[old_slot], kind))
         run = operators.convert(self.m, new.run, new.type, kind, node.spot)
@@ -147,11 +144,3 @@ class Accesses(Addresses):
 
 def _part(slot: int, k: int) -> Run:
     return lambda f: f[slot][k][1]
-
-
-def _shifted(run: Run, by: int) -> Run:
-    def address(f: Frame) -> Any:
-        obj, offset, low, high = run(f)
-        return (obj, offset + by, low, high)
-
-    return address

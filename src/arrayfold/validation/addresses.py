@@ -23,12 +23,15 @@ from arrayfold.validation.types import (
 
 
 class Addresses:
-    """Where the expressions of a function find what they name."""
+    """Where the expressions of a function find what they name.
 
-    def __init__(self, scope: Scope) -> None:
+    lasting  the declaration of a variable that is not the function's own -> that variable
+    """
+
+    def __init__(self, scope: Scope, lasting: Callable[[Node], Variable]) -> None:
         self.scope = scope
         self.m = scope.machine
-        self.lasting: Callable[[Node], Variable] | None = None
+        self._lasting = lasting
 
     def value(self, node: Node) -> Value:
         """What an expression gives."""
@@ -45,30 +48,23 @@ class Addresses:
             raise Unsupported(f"{node.name} used as a value", node.spot)
         found = self.scope.variables.get(declared.key)
         if found is None:
-            assert self.lasting is not None
-            found = self.scope.variables[declared.key] = self.lasting(declared)
+            found = self.scope.variables[declared.key] = self._lasting(declared)
         return found
 
     def type_of(self, node: Node) -> CType:
         """The type of an expression, arrays as they are."""
-        inner = node
-        while inner.kind == "PAREN_EXPR":
-            inner = inner.parts[0]
-        if inner.kind == "DECL_REF_EXPR":
-            return self.variable(inner).type
-        is_place = inner.kind in ("ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR") or (
-            inner.kind == "UNARY_OPERATOR" and inner.operator == "*"
-        )
-        return self.address(inner)[1] if is_place else self.value(inner).type
+        if node.kind == "PAREN_EXPR":
+            return self.type_of(node.parts[0])
+        if node.kind == "DECL_REF_EXPR":
+            return self.variable(node).type
+        return self.address(node)[1] if node.is_place else self.value(node).type
 
     # ------------------------------------------------ addresses
 
     def address(self, node: Node) -> tuple[Run, CType]:
         """Where something is, and its type."""
         match node.kind:
-            case "PAREN_EXPR":
-                return self.address(node.parts[0])
-            case "UNEXPOSED_EXPR" if len(node.parts) == 1:
+            case "PAREN_EXPR" | "UNEXPOSED_EXPR" if len(node.parts) == 1:
                 return self.address(node.parts[0])
             case "DECL_REF_EXPR":
                 return self._of_variable(node)
@@ -79,29 +75,22 @@ class Addresses:
             case "UNARY_OPERATOR" if node.operator == "*":
                 value = self.value(node.expressions[0])
                 if not isinstance(value.type, Pointer):
-                    raise Unsupported("what is followed is not a pointer", node.spot)
+                    raise Unsupported("what is dereferenced is not a pointer", node.spot)
                 return value.run, value.type.target
             case _:
                 raise Unsupported("the address of this expression", node.spot)
 
     def _of_variable(self, node: Node) -> tuple[Run, CType]:
         variable = self.variable(node)
-        if variable.lasting is not None:
-            lasting = variable.lasting
-            return lambda _: lasting(), variable.type
         if variable.is_register:
             raise Unsupported(f"the address of {variable.name}", node.spot)
-        slot = variable.slot
-        return lambda f: f[slot], variable.type
+        return variable.address, variable.type
 
     def _of_element(self, node: Node) -> tuple[Run, CType]:
         first, second = node.expressions
         if scalar_type(first.type).tag not in ("pointer", "array"):
             first, second = second, first
         index, m, spot = self.value(second).run, self.m, node.spot
-        array = self._array_behind(first)
-        if array is not None:
-            return self._of_array_element(array[0], array[1], index, spot)
         base = self.value(first)
         if not isinstance(base.type, Pointer):
             raise Unsupported("a subscript of what is not an array", spot)
@@ -120,53 +109,6 @@ class Addresses:
             return (obj, offset + at * (width if measured is None else measured(f)), low, high)
 
         return address, kind
-
-    def _array_behind(self, node: Node) -> tuple[Run, Array] | None:
-        """The array that is made a pointer here, if it is one."""
-        inner = node.bare()
-        if inner.kind not in ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR") and not (
-            inner.kind == "UNARY_OPERATOR" and inner.operator == "*"
-        ):
-            return None
-        if inner.kind == "DECL_REF_EXPR" and not isinstance(self.variable(inner).type, Array):
-            return None
-        run, kind = self.address(inner)
-        return (run, kind) if isinstance(kind, Array) and kind.count is not None else None
-
-    def _of_array_element(self, base: Run, array: Array, index: Run, spot: Spot) -> tuple[Run, CType]:
-        m, size, count = self.m, self._element_size(array.element, spot), array.count
-        assert count is not None
-        if isinstance(size, int) and isinstance(count, int):
-            width, total = size, size * count
-
-            def fixed(f: Frame) -> Any:
-                obj, offset, low, high = base(f)
-                at = index(f)
-                if type(at) is not int:
-                    at = m.whole(at, spot)
-                if offset < low or offset + total > high:
-                    m.outside((obj, offset, low, high), total, spot)
-                return (obj, offset + at * width, offset, offset + total)
-
-            return fixed, array.element
-
-        whole = size_of(array)
-        assert whole is not None
-        assert not isinstance(whole, int)
-        width, measured = (size, None) if isinstance(size, int) else (0, size)
-
-        def address(f: Frame) -> Any:
-            obj, offset, low, high = base(f)
-            at = index(f)
-            if type(at) is not int:
-                at = m.whole(at, spot)
-            total = whole(f)
-            if offset < low or offset + total > high:
-                m.outside((obj, offset, low, high), total, spot)
-            step = width if measured is None else measured(f)
-            return (obj, offset + at * step, offset, offset + total)
-
-        return address, array.element
 
     @staticmethod
     def _element_size(kind: CType, spot: Spot) -> int | Run:
@@ -192,15 +134,7 @@ class Addresses:
         at, member = struct.members[name]
         if isinstance(member, Other):
             raise Unsupported(f"member {node.name}, a {member.tag}", spot)
-
-        def address(f: Frame) -> Any:
-            start = run(f)
-            if start.__class__ is not tuple:
-                refuse(start, spot)
-            obj, offset, low, high = start
-            return (obj, offset + at, low, high)
-
-        return address, member
+        return shifted(run, at, spot), member
 
     def decayed(self, run: Run, kind: Array, spot: Spot) -> Run:
         """An array as a pointer to its first element."""
@@ -252,6 +186,19 @@ class Addresses:
         return difference
 
 
+def shifted(run: Run, by: int, spot: Spot) -> Run:
+    """An address that is so many bytes further."""
+
+    def address(f: Frame) -> Any:
+        start = run(f)
+        if start.__class__ is not tuple:
+            refuse(start, spot)
+        obj, offset, low, high = start
+        return (obj, offset + by, low, high)
+
+    return address
+
+
 def _followed(value: Any, spot: Spot) -> Any:
     """A pointer that is about to be used."""
     if not is_address(value):
@@ -260,7 +207,7 @@ def _followed(value: Any, spot: Spot) -> Any:
 
 
 def refuse(value: Any, spot: Spot) -> NoReturn:
-    """Raise for what is followed and is not an address."""
+    """Raise for what is dereferenced and is not an address."""
     if hasattr(value, "reason"):
-        raise Fault(f"a pointer is followed that is not there: {value.reason}", spot)
+        raise Fault(f"a pointer without a value is dereferenced: {value.reason}", spot)
     raise Unsupported("a pointer that comes out of data", spot)

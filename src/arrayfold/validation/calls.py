@@ -24,14 +24,14 @@ _DEEPEST = 60
 class Calls:
     """The calls of a text.
 
-    code  the declaration of a function -> what a call of it does, given the arguments; None without a body
+    code  the definition of a function -> what a call of it does, given the arguments
     pure  names of functions that the user says only compute
     """
 
     def __init__(
         self,
         machine: Machine,
-        code: Callable[[Node], Callable[[list[Any]], Any] | None],
+        code: Callable[[Node], Callable[[list[Any]], Any]],
         pure: Collection[str],
     ) -> None:
         self.m = machine
@@ -49,7 +49,7 @@ class Calls:
         runs = self._arguments(expressions, declared, arguments)
         run: Run
         if declared.definition is not None:
-            run = self._seen(declared, runs, node.spot)
+            run = self._seen(declared.definition, runs, node.spot)
         elif declared.name in KNOWN:
             run = self._known(declared.name, runs, result, node.spot)
         elif declared.name in PURE or declared.name in self._pure or _is_declared_pure(declared):
@@ -61,7 +61,8 @@ class Calls:
         return Value(run, result)
 
     def _arguments(self, expressions: Expressions, declared: Node, arguments: list[Node]) -> list[Run]:
-        kinds = _parameter_types(declared)
+        is_known = declared.cursor.type.kind.name == "FUNCTIONPROTO"
+        kinds = [scalar_type(kind) for kind in declared.cursor.type.argument_types()] if is_known else []
         runs: list[Run] = []
         for k, argument in enumerate(arguments):
             value = expressions.value(argument)
@@ -69,23 +70,18 @@ class Calls:
             runs.append(operators.convert(self.m, value.run, value.type, kind, argument.spot))
         return runs
 
-    def _seen(self, declared: Node, runs: list[Run], spot: Spot) -> Run:
+    def _seen(self, definition: Node, runs: list[Run], spot: Spot) -> Run:
         m = self.m
-        found: list[Callable[[list[Any]], Any]] = []
 
         def run(f: Frame) -> Any:
             # The body is read at the first call, so that functions may call themselves.
-            if not found:
-                code = self._code(declared)
-                if code is None:
-                    raise Unsupported(f"a call of {declared.name}", spot)
-                found.append(code)
+            code = self._code(definition)
             values = [one(f) for one in runs]
             if m.depth > _DEEPEST:
-                raise Unsupported(f"{declared.name} calls itself very often", spot)
+                raise Unsupported(f"{definition.name} calls itself very often", spot)
             m.depth += 1
             m.spend(4)
-            result = found[0](values)
+            result = code(values)
             m.depth -= 1
             return result
 
@@ -110,12 +106,8 @@ class Calls:
                 is_constant = k < len(constant) and constant[k]
                 if is_address(value) and value[0] is not None and not is_constant:
                     self._change(value, m.terms.make("argument", "", call, k), spot)
-            if isinstance(result, Integer | Floating):
-                return m.terms.make("result", result.tag, call)
-            if isinstance(result, Pointer):
-                return m.given(
-                    m.terms.make("result", "pointer", call), f"what {name} returns", None
-                ).pointer()
+            if isinstance(result, Integer | Floating | Pointer):
+                return m.unknown("result", f"what {name} returns", result, call)
             return 0
 
         return run
@@ -140,21 +132,7 @@ class Calls:
         obj.cells.clear()
         obj.widths.clear()
         obj.fills.clear()
-        m = self.m
-
-        def changed(at: int, kind: CType) -> Any:
-            if isinstance(kind, Pointer):
-                inner = m.terms.make("cell", "pointer", name, at - offset)
-                return m.given(inner, obj.name, None).pointer()
-            return m.terms.make("cell", kind.tag, name, at - offset)
-
-        obj.initial = changed
-
-
-def _parameter_types(declared: Node) -> list[CType]:
-    if declared.cursor.type.kind.name != "FUNCTIONPROTO":
-        return []
-    return [scalar_type(kind) for kind in declared.cursor.type.argument_types()]
+        obj.initial = lambda at, kind: self.m.unknown("cell", obj.name, kind, name, at - offset)
 
 
 def _default_type(kind: CType) -> CType:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import islpy as isl
 
+from arrayfold.exact.isl import parameter_names
 from arrayfold.validation.faults import Ended, Fault, OutOfSteps, Spot, Stopped, Unsupported
 from arrayfold.validation.machine import Machine
 from arrayfold.validation.memory import Object, is_address, is_structure
@@ -129,7 +131,7 @@ def validate(
 
 
 class _Excluded(Exception):
-    """The sizes are none of the context."""
+    """The sizes are not in the context."""
 
 
 class _Comparison:
@@ -140,7 +142,7 @@ class _Comparison:
         arguments: Sequence[str],
         subject: Subject,
     ) -> None:
-        names = sorted({name for context in subject.contexts for name in _parameters(context)})
+        names = sorted({name for context in subject.contexts for name in parameter_names(context)})
         self._subject = subject
         self._names = names
         self._original = Text(*original, arguments, names, subject.regions, self._look)
@@ -195,7 +197,7 @@ class _Comparison:
     def _look(self, value: Any) -> None:
         """Raise if the variables where a region begins are outside of the context."""
         for context in self._subject.contexts:
-            values = {name: value(name) for name in _parameters(context)}
+            values = {name: value(name) for name in parameter_names(context)}
             if all(type(one) is int for one in values.values()) and not holds_at(context, values):
                 raise _Excluded
 
@@ -288,19 +290,15 @@ class _Comparison:
     def _first_cell(self, old: Machine, new: Machine) -> str | None:
         for name in dict.fromkeys([*old.environment, *new.environment]):
             before, after = old.environment.get(name), new.environment.get(name)
-            label = (before or after or _no_object()).name
-            if label.split("[")[0].rpartition(".")[2] in self._subject.gone:
+            one = before or after
+            assert one is not None
+            if one.name.split("[")[0].rpartition(".")[2] in self._subject.gone:
                 continue
             found = _cell_that_differs(before, after, old)
             if found is not None:
                 offset, width, left, right = found
-                cell = (before or after or _no_object()).cell(offset, width)
-                return f"{cell} holds {difference(left, right)}"
+                return f"{one.cell(offset, width)} holds {difference(left, right)}"
         return None
-
-
-def _no_object() -> Object:
-    return Object("nothing", 0, 0)
 
 
 def _differ(left: Any, right: Any) -> bool:
@@ -329,14 +327,16 @@ def _cell_that_differs(
 
 def _cells(before: Object | None, after: Object | None, offset: int, m: Machine) -> tuple[Any, Any, int]:
     """What a cell holds in both; where nothing was stored, what it held at the start."""
-    stored = [one for one in (before, after) if one is not None and offset in one.cells]
-    width = stored[0].unit if stored[0].unit > 0 else stored[0].widths.get(offset, 1)
-    if len(stored) == 2:
-        return stored[0].cells[offset], stored[1].cells[offset], width
-    value = stored[0].cells[offset]
-    untouched = after if stored[0] is before else before
-    unchanged = (untouched or stored[0]).missing(offset, _kind_of(value, width), m.zero)
-    return (value, unchanged, width) if stored[0] is before else (unchanged, value, width)
+    stored = next(one for one in (before, after) if one is not None and offset in one.cells)
+    width = stored.unit if stored.unit > 0 else stored.widths.get(offset, 1)
+    kind = _kind_of(stored.cells[offset], width)
+
+    def held(one: Object | None) -> Any:
+        if one is not None and offset in one.cells:
+            return one.cells[offset]
+        return (one or stored).missing(offset, kind, m.zero)
+
+    return held(before), held(after), width
 
 
 def _kind_of(value: Any, width: int) -> CType:
@@ -346,14 +346,12 @@ def _kind_of(value: Any, width: int) -> CType:
 
 
 def _first_call(old: Machine, new: Machine) -> str | None:
-    for k in range(max(len(old.events), len(new.events))):
-        before = old.events[k] if k < len(old.events) else None
-        after = new.events[k] if k < len(new.events) else None
-        if before is None and after is not None:
+    for k, (before, after) in enumerate(zip_longest(old.events, new.events)):
+        if before is None:
             return f"{after[0]} is called once more than before"
-        if before is not None and after is None:
+        if after is None:
             return f"{before[0]} is called once less than before"
-        if before is not None and after is not None and before != after:
+        if before != after:
             return f"call {k + 1} is {_call_text(after)} instead of {_call_text(before)}"
     return None
 
@@ -361,7 +359,3 @@ def _first_call(old: Machine, new: Machine) -> str | None:
 def _call_text(event: tuple[Any, ...]) -> str:
     shown = ["an array" if isinstance(one, tuple) else readable(one) for one in event[1:]]
     return f"{event[0]}({', '.join(shown)})"
-
-
-def _parameters(context: isl.Set) -> list[str]:
-    return [context.get_dim_name(isl.dim_type.param, k) or "" for k in range(context.dim(isl.dim_type.param))]

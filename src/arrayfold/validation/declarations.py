@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from arrayfold.validation import operators
+from arrayfold.validation.addresses import shifted
 from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import Unsupported
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run, in_order
-from arrayfold.validation.scope import Value, Variable
+from arrayfold.validation.scope import Variable
 from arrayfold.validation.terms import Poison
 from arrayfold.validation.types import (
     Array,
     CType,
     Frame,
-    Pointer,
     Struct,
     leaves,
     shape_of,
@@ -61,9 +60,7 @@ class Declarations:
                     f[slot] = unset
 
                 return in_order(*prologue, forget)
-            run = self.expressions.converted(initial, kind)
-            if name in self.scope.sized:
-                run = self.expressions.sized(name, run)
+            run = self.expressions.sized(name, self.expressions.converted(initial, kind))
 
             def begin(f: Frame) -> None:
                 f[slot] = run(f)
@@ -100,9 +97,7 @@ class Declarations:
         if initial.kind != "INIT_LIST_EXPR":
             if isinstance(kind, Array):
                 raise Unsupported("an array that begins with a text", initial.spot)
-            run = self.expressions.converted(initial, kind)
-            if name in self.scope.sized:
-                run = self.expressions.sized(name, run)
+            run = self.expressions.sized(name, self.expressions.converted(initial, kind))
             return [self.expressions.store(address, kind, run, initial.spot)]
         size = size_of(kind)
         assert size is not None
@@ -154,13 +149,7 @@ class Declarations:
         raise Unsupported("this designator", part.spot)
 
     def _put(self, address: Run, kind: CType, node: Node, offset: int, steps: list[Run]) -> None:
-        value: Value = self.expressions.value(node)
-        run = operators.convert(self.m, value.run, value.type, kind, node.spot)
-
-        def there(f: Frame) -> Any:
-            obj, start, low, high = address(f)
-            return (obj, start + offset, low, high)
-
+        run, there = self.expressions.converted(node, kind), shifted(address, offset, node.spot)
         steps.append(self.expressions.store(there, kind, run, node.spot))
 
 
@@ -173,8 +162,3 @@ def _places(kind: Array | Struct, offset: int) -> Callable[[int], tuple[int, CTy
     if not isinstance(size, int):
         raise Unsupported("a list of initial values for an array of variable extents")
     return lambda k: (offset + k * size, kind.element)
-
-
-def parameter_type(kind: CType) -> CType:
-    """The type that a parameter really has: arrays are pointers."""
-    return Pointer(kind.element) if isinstance(kind, Array) else kind

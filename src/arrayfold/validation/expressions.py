@@ -10,8 +10,8 @@ from arrayfold.validation.access import Accesses
 from arrayfold.validation.faults import Unsupported
 from arrayfold.validation.memory import NULL
 from arrayfold.validation.nodes import Node
-from arrayfold.validation.operators import COMPARISONS, Run
-from arrayfold.validation.scope import Scope, Value, scalar_type
+from arrayfold.validation.operators import COMPARISONS, Run, in_order
+from arrayfold.validation.scope import Scope, Value, Variable, scalar_type
 from arrayfold.validation.terms import Term
 from arrayfold.validation.types import (
     INT,
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class Expressions(Accesses):
     """The expressions of a function."""
 
-    def __init__(self, scope: Scope, calls: Calls) -> None:
-        super().__init__(scope)
+    def __init__(self, scope: Scope, calls: Calls, lasting: Callable[[Node], Variable]) -> None:
+        super().__init__(scope, lasting)
         self.calls = calls
         self._kinds: dict[str, Callable[[Node], Value]] = {
             "INTEGER_LITERAL": self._integer,
@@ -60,7 +60,7 @@ class Expressions(Accesses):
             "COMPOUND_LITERAL_EXPR": self._loaded,
             "CALL_EXPR": lambda node: self.calls.call(self, node),
             "CXX_UNARY_EXPR": self._size,
-            "StmtExpr": self._block,
+            "StmtExpr": lambda node: self.statements.block_value(node.parts[0]),
             "GNU_NULL_EXPR": lambda _: Value(lambda _: NULL, Pointer(VOID)),
         }
         self.statements: Any = None
@@ -119,9 +119,8 @@ class Expressions(Accesses):
             slot = variable.slot
             return Value(lambda f: f[slot], variable.type)
         loaded = self._loaded(node)
-        if variable.lasting is not None and variable.name in self.scope.sized:
-            m, name, run = self.m, variable.name, loaded.run
-            return Value(lambda f: m.sized(name, run(f)), loaded.type)
+        if variable.lasting is not None:
+            return Value(self.sized(variable.name, loaded.run), loaded.type)
         return loaded
 
     def _loaded(self, node: Node) -> Value:
@@ -153,19 +152,7 @@ class Expressions(Accesses):
         if target.tag == "void":
             return Value(value.run, VOID)
         run = operators.convert(self.m, value.run, value.type, target, node.spot)
-        return Value(self._after(prologue, run), target)
-
-    @staticmethod
-    def _after(prologue: list[Run], run: Run) -> Run:
-        if not prologue:
-            return run
-
-        def both(f: Frame) -> Any:
-            for first in prologue:
-                first(f)
-            return run(f)
-
-        return both
+        return Value(in_order(*prologue, run), target)
 
     def _size(self, node: Node) -> Value:
         value = node.constant
@@ -208,18 +195,14 @@ class Expressions(Accesses):
         return Value(operators.unary(self.m, operator, kind, run, node.spot), kind)
 
     def _step(self, node: Node, operand: Node, operator: str) -> Value:
-        kind = self.type_of(operand)
         one: Value = Value(lambda _: 1, INT)
-        is_after = operator.startswith("x")
-        sign = operator[-1]
-        return self.updated(node, operand, kind, lambda old: self.applied(node, sign, old, one), is_after)
+        is_after, sign = operator.startswith("x"), operator[-1]
+        return self.updated(node, operand, lambda old: self.applied(node, sign, old, one), is_after)
 
     def _update(self, node: Node) -> Value:
         target, amount = node.expressions
-        kind = self.type_of(target)
-        value = self.value(amount)
-        sign = node.operator[:-1]
-        return self.updated(node, target, kind, lambda old: self.applied(node, sign, old, value), False)
+        value, sign = self.value(amount), node.operator[:-1]
+        return self.updated(node, target, lambda old: self.applied(node, sign, old, value), False)
 
     def _binary(self, node: Node) -> Value:
         operator, (left, right) = node.operator, node.expressions
@@ -245,8 +228,7 @@ class Expressions(Accesses):
         if not isinstance(left.type, Integer | Floating) or not isinstance(right.type, Integer | Floating):
             raise Unsupported(f"operator {operator} on {left.type.tag} and {right.type.tag}", spot)
         kind = common_type(left.type, right.type)
-        first = operators.convert(m, left.run, left.type, kind, spot)
-        second = operators.convert(m, right.run, right.type, kind, spot)
+        first, second = (operators.convert(m, one.run, one.type, kind, spot) for one in (left, right))
         if operator in COMPARISONS:
             return Value(operators.comparison(m, operator, kind, first, second), INT)
         return Value(operators.arithmetic(m, operator, kind, first, second, spot), kind)
@@ -255,8 +237,7 @@ class Expressions(Accesses):
         m, spot = self.m, node.spot
         if operator in COMPARISONS:
             kind = left.type if isinstance(left.type, Pointer) else right.type
-            first = operators.convert(m, left.run, left.type, kind, spot)
-            second = operators.convert(m, right.run, right.type, kind, spot)
+            first, second = (operators.convert(m, one.run, one.type, kind, spot) for one in (left, right))
             return Value(operators.comparison(m, operator, kind, first, second), INT)
         if operator == "+" and isinstance(right.type, Pointer):
             left, right = right, left
@@ -275,30 +256,25 @@ class Expressions(Accesses):
             kind: CType = common_type(*kinds)
         else:
             kind = first.type if isinstance(first.type, Pointer | Struct) else second.type
-        yes = operators.convert(self.m, first.run, first.type, kind, node.spot)
-        no = operators.convert(self.m, second.run, second.type, kind, node.spot)
+        yes, no = (operators.convert(self.m, one.run, one.type, kind, node.spot) for one in (first, second))
         return Value(lambda f: yes(f) if decided(f) else no(f), kind)
-
-    def _block(self, node: Node) -> Value:
-        return self.statements.block_value(node.parts[0])
 
     # ------------------------------------------------ conditions
 
     def condition(self, node: Node) -> Callable[[Frame], bool]:
         """An expression as true or false."""
-        inner = node
-        while inner.kind == "PAREN_EXPR":
-            inner = inner.parts[0]
         m, spot = self.m, node.spot
-        if inner.kind == "BINARY_OPERATOR" and inner.operator in ("&&", "||"):
-            left, right = (self.condition(part) for part in inner.expressions)
-            if inner.operator == "&&":
+        if node.kind == "PAREN_EXPR":
+            return self.condition(node.parts[0])
+        if node.kind == "BINARY_OPERATOR" and node.operator in ("&&", "||"):
+            left, right = (self.condition(part) for part in node.expressions)
+            if node.operator == "&&":
                 return lambda f: left(f) and right(f)
             return lambda f: left(f) or right(f)
-        if inner.kind == "UNARY_OPERATOR" and inner.operator == "!":
-            negated = self.condition(inner.expressions[0])
+        if node.kind == "UNARY_OPERATOR" and node.operator == "!":
+            negated = self.condition(node.expressions[0])
             return lambda f: not negated(f)
-        run = self.value(inner).run
+        run = self.value(node).run
 
         def holds(f: Frame) -> bool:
             value = run(f)

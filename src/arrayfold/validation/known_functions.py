@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayfold.validation.faults import Fault, Spot, Stopped, Unsupported
+from arrayfold.validation.faults import Ended, Fault, Spot, Stopped, Unsupported
 from arrayfold.validation.machine import Machine
 from arrayfold.validation.memory import NULL, is_address
 from arrayfold.validation.types import CType, Integer
@@ -57,7 +57,7 @@ def _calloc(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
 def _posix_memalign(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
     obj, offset, *_rest = arguments[0]
     if obj is None:
-        raise Fault("a null pointer is followed", spot)
+        raise Fault("a null pointer is dereferenced", spot)
     obj.cells[offset] = _aligned(m, arguments[1:], _, spot)
     return 0
 
@@ -86,15 +86,15 @@ def _free(_: Machine, arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any
     return 0
 
 
+def _end(ended: type[Ended], why: str) -> Known:
+    def end(_: Machine, _arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
+        raise ended(why, spot)
+
+    return end
+
+
 def _stop(name: str) -> Known:
-    def stop(_: Machine, _arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
-        raise Stopped(f"the program ends with {name}", spot)
-
-    return stop
-
-
-def _unreachable(_: Machine, _arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
-    raise Fault("a place is reached that the program says is never reached", spot)
+    return _end(Stopped, f"the program ends with {name}")
 
 
 def _absolute(m: Machine, arguments: Sequence[Any], kind: CType, spot: Spot) -> Any:
@@ -152,7 +152,7 @@ def _block(pointer: Any, size: int, m: Machine, spot: Spot) -> Any:
         raise Unsupported("a pointer that comes out of data", spot)
     if pointer[0] is None:
         if size:
-            raise Fault("a null pointer is followed", spot)
+            raise Fault("a null pointer is dereferenced", spot)
         return NULL
     _, offset, low, high = pointer
     if offset < low or offset + size > high:
@@ -177,7 +177,7 @@ KNOWN: dict[str, Known] = {
     "__assert_fail": _stop("a failed assertion"),
     "__assert_rtn": _stop("a failed assertion"),
     "__builtin_trap": _stop("a trap"),
-    "__builtin_unreachable": _unreachable,
+    "__builtin_unreachable": _end(Fault, "a place is reached that the program says is never reached"),
     "abs": _absolute,
     "labs": _absolute,
     "llabs": _absolute,

@@ -13,40 +13,21 @@ from arrayfold.validation.types import CType, Floating, Integer, Pointer
 
 
 class Machine:
-    """One execution. The closures of a program hold on to it, so that it is set back, not replaced.
+    """One execution. The closures of a program refer to it, so it is reset and not replaced.
 
     sizes        names of variables -> the whole numbers that they have where their value is unknown
     bounds       the environment's objects of unknown size -> which bytes of them may be touched
     environment  what the function is called with: objects by the term of their name
     events       calls of functions whose bodies are not seen, in order
+    objects      how many objects there are so far; each has its number
+    races        what watches for races; None where one thread runs alone
+    lanes        what watches the innermost loop that is said to have independent iterations
     asked        how many conditions data has decided
     total        bytes of all variables and blocks that the function makes; `largest` of one of them
     """
 
     def __init__(self) -> None:
-        self.terms = Terms()
-        self.oracle = ORACLES[0]
-        self.sizes: Mapping[str, int] = {}
-        self.bounds: Mapping[Term, tuple[int, int]] | None = None
-        self.backwards = 0
-        self.limit = 0
-        self._turn = 0
-        self._begin()
-
-    def _begin(self) -> None:
-        self.steps = 0
-        self.asked = 0
-        self.depth = 0
-        self.environment: dict[Term, Object] = {}
-        self.lasting: dict[int, Any] = {}
-        self.events: list[tuple[Any, ...]] = []
-        self._races: Races | None = None
-        self._lanes: Lanes | None = None
-        self.is_watched = False
-        self.calls = 0
-        self.total = 0.0
-        self.largest = 0.0
-        self._objects = 0
+        self.start(Terms(), ORACLES[0], {}, 0)
 
     def start(
         self,
@@ -65,36 +46,28 @@ class Machine:
         """
         self.terms, self.oracle, self.sizes, self.limit = terms, oracle, sizes, limit
         self.bounds, self.backwards, self._turn = bounds, backwards, turn
-        self._begin()
+        self.steps = self.asked = self.depth = self.calls = self.objects = 0
+        self.environment: dict[Term, Object] = {}
+        self.lasting: dict[int, Any] = {}
+        self.events: list[tuple[Any, ...]] = []
+        self.races: Races | None = None
+        self.lanes: Lanes | None = None
+        self.total = self.largest = 0.0
 
     # ------------------------------------------------ parallel code
 
     @property
-    def races(self) -> Races | None:
-        """What watches for races; None where one thread runs alone."""
-        return self._races
-
-    @races.setter
-    def races(self, races: Races | None) -> None:
-        self._races = races
-        self.is_watched = races is not None or self._lanes is not None
-
-    @property
-    def lanes(self) -> Lanes | None:
-        """What watches the innermost loop that is said to have independent iterations."""
-        return self._lanes
-
-    @lanes.setter
-    def lanes(self, lanes: Lanes | None) -> None:
-        self._lanes = lanes
-        self.is_watched = lanes is not None or self._races is not None
+    def team(self) -> Races:
+        """What watches for races, in parallel code."""
+        assert self.races is not None
+        return self.races
 
     def saw(self, obj: Object, offset: int, place: int, spot: Spot, *, is_write: bool) -> None:
         """Tell those who watch of an access; place is where it stands in the text."""
-        if self._races is not None:
-            (self._races.write if is_write else self._races.read)(obj, offset, spot)
-        if self._lanes is not None:
-            self._lanes.see(obj, offset, place, spot, is_write=is_write)
+        if self.races is not None:
+            (self.races.write if is_write else self.races.read)(obj, offset, spot)
+        if self.lanes is not None:
+            self.lanes.see(obj, offset, place, spot, is_write=is_write)
 
     # ------------------------------------------------ work
 
@@ -139,7 +112,7 @@ class Machine:
         if value in self.terms.known:
             return self.terms.known[value] != 0
         self.asked += 1
-        return self.oracle.decide(value.key)
+        return self.oracle(value.key)
 
     def whole(self, value: Any, spot: Spot) -> int:
         """A whole number where one is needed; data that decides one gets a small one, always the same."""
@@ -179,13 +152,8 @@ class Machine:
         return self._new(name, size)
 
     def _new(self, name: str, size: float) -> Object:
-        self._objects += 1
-        return Object(name, size, self._objects, self._turn)
-
-    @property
-    def objects(self) -> int:
-        """How many objects there are so far; each has its number."""
-        return self._objects
+        self.objects += 1
+        return Object(name, size, self.objects, self._turn)
 
     def given(self, name: Term, label: str, size: float | None) -> Object:
         """Memory that exists before the function is called, by the term of its name."""
@@ -193,28 +161,29 @@ class Machine:
         if found is None:
             found = self.environment[name] = self._new(label, 0 if size is None else size)
             found.initial = lambda offset, kind: self._initial(name, label, offset, kind)
-            if size is None and self.bounds is None:
-                found.is_open = True
-            elif size is None and self.bounds is not None:
-                low, high = self.bounds.get(name, (0, 0))
+            if size is None:
+                found.is_open = self.bounds is None
+                low, high = (self.bounds or {}).get(name, (0, 0))
                 found.low, found.size = low, high - low
         return found
 
     def _initial(self, name: Term, label: str, offset: int, kind: CType) -> Any:
         width = getattr(kind, "size", 1) or 1
         at = offset // width if offset % width == 0 else f"+{offset}"
-        if isinstance(kind, Pointer):
-            inner = self.terms.make("cell", "pointer", name, at)
-            return self.given(inner, f"{label}[{at}]", None).pointer()
-        if isinstance(kind, Integer | Floating):
-            return self.terms.make("cell", kind.tag, name, at)
-        raise Unsupported(f"{label} holds values of a kind that is not known")
+        if not isinstance(kind, Integer | Floating | Pointer):
+            raise Unsupported(f"{label} holds values of a kind that is not known")
+        return self.unknown("cell", f"{label}[{at}]", kind, name, at)
+
+    def unknown(self, op: str, label: str, kind: CType, *args: Any) -> Any:
+        """A value that nothing is known of but its term; a pointer leads to memory of its own."""
+        term = self.terms.make(op, kind.tag, *args)
+        return self.given(term, label, None).pointer() if isinstance(kind, Pointer) else term
 
     def outside(self, address: Address, width: int, spot: Spot) -> None:
         """The fault of an access that leaves its array."""
         obj, offset, low, high = address
         if obj is None:
-            raise Fault("a null pointer is followed", spot)
+            raise Fault("a null pointer is dereferenced", spot)
         unit = width or 1
         count, at = int(high - low), offset - int(low)
         if count % unit == 0 and at % unit == 0:

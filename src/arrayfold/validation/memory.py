@@ -10,7 +10,7 @@ from arrayfold.validation.terms import Poison
 from arrayfold.validation.types import CType
 
 Address: TypeAlias = "tuple[Object | None, int, float, float]"
-"""An object, an offset in bytes, and the bounds of the array in it that the pointer may walk."""
+"""An object, an offset in bytes, and the bounds of the array in it within which the pointer may move."""
 
 NULL: Address = (None, 0, 0, 0)
 UNBOUNDED = float("inf")
@@ -64,7 +64,7 @@ class Object:
         self.high = 0
 
     def pointer(self) -> Address:
-        """A pointer to its begin."""
+        """A pointer to its start."""
         if self.is_open:
             return (self, 0, -UNBOUNDED, UNBOUNDED)
         return (self, 0, self.low, self.low + self.size)

@@ -111,6 +111,13 @@ class Node:
         """Whether it is declared extern."""
         return self.cursor.storage_class.name == "EXTERN"
 
+    @property
+    def is_place(self) -> bool:
+        """Whether it is an element, a member, or what a pointer points at."""
+        return self.kind in ("ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR") or (
+            self.kind == "UNARY_OPERATOR" and self.operator == "*"
+        )
+
     def tokens(self) -> list[tuple[str, int]]:
         """Its text as tokens, each with its place in bytes."""
         return [(str(one.spelling), int(one.extent.start.offset)) for one in self.cursor.get_tokens()]

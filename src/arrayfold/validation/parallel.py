@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from arrayfold.validation.depend import read_depend
+from arrayfold.validation.clauses import PrivateVariables, read_depend
 from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import CONTINUE, Unsupported
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run, in_order
 from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive
-from arrayfold.validation.private_variables import PrivateVariables
 from arrayfold.validation.races import Lanes, Races, Task
 from arrayfold.validation.scope import Variable
 from arrayfold.validation.types import Frame
@@ -39,21 +38,21 @@ class Constructs:
 
     def in_front_of(self, node: Node) -> list[Directive]:
         """The directives that belong to a statement."""
-        found: list[Directive] = []
-        while self._waiting and self._waiting[0].end <= node.start and self._waiting[0].name not in ALONE:
-            found.append(self._waiting.pop(0))
-        return found
+        return self._met(node.start, are_alone=False)
 
     def alone_before(self, offset: int) -> list[Run]:
-        """The directives before a place that belong to no statement."""
-        steps: list[Run] = []
-        while self._waiting and self._waiting[0].end <= offset and self._waiting[0].name in ALONE:
-            directive = self._waiting.pop(0)
-            if directive.name == "barrier":
-                steps.append(self._barrier)
-            elif directive.name == "taskwait" and not directive.clauses:
-                steps.append(self._taskwait)
-        return steps
+        """What the directives before a place do that belong to no statement."""
+        known: dict[str, Run] = {"barrier": self._barrier, "taskwait": self._taskwait}
+        met = self._met(offset, are_alone=True)
+        return [known[one.name] for one in met if one.name in known and not one.clauses]
+
+    def _met(self, offset: int, *, are_alone: bool) -> list[Directive]:
+        found: list[Directive] = []
+        while self._waiting and self._waiting[0].end <= offset:
+            if (self._waiting[0].name in ALONE) != are_alone:
+                break
+            found.append(self._waiting.pop(0))
+        return found
 
     def construct(self, directives: Sequence[Directive], node: Node) -> Run:
         """A statement with its directives, the outermost first."""
@@ -79,7 +78,7 @@ class Constructs:
         if name == "task":
             return self._alone(self._task(first, rest, node), keeps=True)
         if name == "taskgroup":
-            return self._alone(self._taskgroup(rest, node))
+            return self._alone(self._team(self._inner(rest, node), is_new=False))
         raise Unsupported(f"OpenMP's {name}", first.spot)
 
     def _independent(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
@@ -124,26 +123,27 @@ class Constructs:
         self._private.teams.append(directive.start)
         inner = self._inner(rest, node)
         self._private.teams.pop()
-        m, body = self.m, self._private.around(inner, directive)
+        return self._team(self._private.around(inner, directive), is_new=True)
+
+    def _team(self, body: Run, *, is_new: bool) -> Run:
+        """Run a body and wait for all its tasks; the threads of a new team share what was there before."""
+        m = self.m
 
         def run(f: Frame) -> Any:
-            races = m.races
-            assert races is not None
+            races = m.team
             outer, loose = races.shared, races.loose
-            races.shared, races.loose = m.objects, 0
+            races.shared, races.loose = m.objects if is_new else outer, 0
             races.begin(races.mask)
             signal = body(f)
-            self._barrier(f)
+            races.wait()
             races.shared, races.loose = outer, loose
             return signal
 
         return run
 
     def _barrier(self, _: Frame) -> None:
-        races = self.m.races
-        if races is not None:
-            races.begin(races.mask | races.loose)
-            races.loose = 0
+        if self.m.races is not None:
+            self.m.races.wait()
 
     def _taskwait(self, _: Frame) -> None:
         races = self.m.races
@@ -165,24 +165,25 @@ class Constructs:
 
     # ------------------------------------------------ pieces of work
 
-    def _pieces(self, pieces: Sequence[Callable[[], Any]], *, waits: bool) -> None:
-        """Run pieces at the same time, one after the other."""
-        races = self.m.races
-        assert races is not None
+    def _pieces(self, pieces: Sequence[Callable[[], Any]], *, waits: bool, after: int = 0) -> int:
+        """Run pieces at the same time, one after the other: the segments in them.
+
+        after  segments that run before, besides those that did already
+        """
+        races = self.m.team
         before, shared = races.mask, races.shared
         races.shared = None
         done = 0
         for piece in pieces:
-            races.begin(before)
+            races.begin(before | after)
             piece()
             done |= races.mask
         races.shared = shared
+        races.begin(before)
+        races.loose |= done
         if waits:
-            races.begin(before | done | races.loose)
-            races.loose = 0
-        else:
-            races.begin(before)
-            races.loose |= done
+            races.wait()
+        return done
 
     def _sections(self, directive: Directive, node: Node) -> Run:
         sections: list[Run] = []
@@ -222,22 +223,17 @@ class Constructs:
         m = self.m
 
         def run(f: Frame) -> None:
-            races = m.races
-            assert races is not None
+            races = m.team
             creator = races.tasks[-1]
-            before, shared = races.mask, races.shared
             places = [(kind, address(f)) for kind, address in depends]
-            waits = before
+            after = 0
             for kind, place in places:
-                waits |= creator.written.get(place, 0)
+                after |= creator.written.get(place, 0)
                 if kind != "in":
-                    waits |= creator.read.get(place, 0)
-            races.begin(waits)
-            races.shared = None
+                    after |= creator.read.get(place, 0)
             races.tasks.append(Task())
-            body(f)
+            done = self._pieces([partial(body, f)], waits=False, after=after)
             races.tasks.pop()
-            done = races.mask
             for kind, place in places:
                 if kind == "in":
                     creator.read[place] = creator.read.get(place, 0) | done
@@ -245,24 +241,6 @@ class Constructs:
                     creator.written[place] = done
                     creator.read.pop(place, None)
             creator.children |= done
-            races.loose |= done
-            races.shared = shared
-            races.begin(before)
-
-        return run
-
-    def _taskgroup(self, rest: Sequence[Directive], node: Node) -> Run:
-        body = self._inner(rest, node)
-        m = self.m
-
-        def run(f: Frame) -> Any:
-            races = m.races
-            assert races is not None
-            outer, races.loose = races.loose, 0
-            signal = body(f)
-            races.begin(races.mask | races.loose)
-            races.loose = outer
-            return signal
 
         return run
 
@@ -293,7 +271,7 @@ class Constructs:
             def one() -> None:
                 undo = private(f)
                 for variable, value in zip(loop_variables, values, strict=True):
-                    _assign(variable, f, value)
+                    variable.put(f, value)
                 m.spend(4)
                 signal = run(f)
                 undo()
@@ -328,9 +306,9 @@ class Constructs:
         begin(f)
         while holds(f):
             self.m.spend(4)
-            value = _current(variable, f)
+            value = variable.get(f)
             found += [(value, *inner) for inner in self._iterations(rest, f)]
-            _assign(variable, f, value)
+            variable.put(f, value)
             advance(f)
         return found
 
@@ -356,21 +334,6 @@ def _number(directive: Directive, clause: str) -> int:
     if not text.strip().isdigit():
         raise Unsupported(f"{clause}({text})", directive.spot)
     return int(text)
-
-
-def _current(variable: Variable, f: Frame) -> Any:
-    if variable.is_register:
-        return f[variable.slot]
-    obj, offset, *_ = f[variable.slot]
-    return obj.cells[offset]
-
-
-def _assign(variable: Variable, f: Frame, value: Any) -> None:
-    if variable.is_register:
-        f[variable.slot] = value
-        return
-    obj, offset, *_ = f[variable.slot]
-    obj.cells[offset] = value
 
 
 def _reorder(pieces: list[Any], order: int) -> None:

@@ -2,7 +2,7 @@
 
 Parallel code is executed in one order. Every piece of it that runs without waiting, such as an iteration of
 a parallel loop or a task, is a segment; a set of bits says which segments surely ran before it. A program
-without races does the same in every order, so that one order is enough.
+without races does the same in every order, so one order is enough.
 
 The iterations of loops under `#pragma GCC ivdep` and `#pragma omp simd` are said to be independent: a
 compiler may run them in lanes, statement by statement. That changes nothing as long as every dependence
@@ -12,9 +12,13 @@ between two iterations goes from a statement to a later one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from arrayfold.validation.faults import Fault, Spot
 from arrayfold.validation.memory import Object
+
+# An object and an offset in it.
+Place: TypeAlias = "tuple[Object | None, int]"
 
 
 @dataclass
@@ -22,10 +26,8 @@ class Task:
     """A task while it runs: what it waits for at a taskwait, and what its tasks depend on."""
 
     children: int = 0
-    written: dict[tuple[Object | None, int], int] = field(
-        default_factory=dict["tuple[Object | None, int]", int]
-    )
-    read: dict[tuple[Object | None, int], int] = field(default_factory=dict["tuple[Object | None, int]", int])
+    written: dict[Place, int] = field(default_factory=dict["Place", int])
+    read: dict[Place, int] = field(default_factory=dict["Place", int])
 
 
 class Races:
@@ -54,6 +56,11 @@ class Races:
         self._segments += 1
         self._current = self._segments
         self.mask = mask | 1 << self._current
+
+    def wait(self) -> None:
+        """Go on after all segments of the team, as at a barrier."""
+        self.begin(self.mask | self.loose)
+        self.loose = 0
 
     def read(self, obj: Object, offset: int, spot: Spot) -> None:
         """Remember a read, and raise if a write of the cell may happen at the same time."""

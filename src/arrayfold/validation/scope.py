@@ -27,6 +27,8 @@ from arrayfold.validation.types import (
 
 _SIGNED = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128")
 _UNSIGNED = ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128", "CHAR16", "CHAR32")
+_ARRAYS = ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY")
+_IGNORED = ("const", "volatile", "(", ")", "struct", "union", "signed", "unsigned", "int")
 _FLOATING = {
     "FLOAT": "float",
     "DOUBLE": "double",
@@ -36,16 +38,17 @@ _FLOATING = {
     "FLOAT16": "_Float16",
     "IBM128": "ibm128",
 }
-_BUILTIN = {
-    " ".join(sorted(words.split())): size
-    for words, size in (
-        *(("char", 1), ("signed char", 1), ("unsigned char", 1), ("_Bool", 1), ("short", 2)),
-        *(("short int", 2), ("unsigned short", 2), ("unsigned short int", 2), ("int", 4), ("signed", 4)),
-        *(("signed int", 4), ("unsigned", 4), ("unsigned int", 4), ("long", 8), ("long int", 8)),
-        *(("unsigned long", 8), ("unsigned long int", 8), ("long long", 8), ("long long int", 8)),
-        *(("unsigned long long", 8), ("unsigned long long int", 8), ("float", 4), ("double", 8)),
-        *(("long double", 16), ("signed long", 8), ("signed short", 2), ("signed long long", 8)),
-    )
+# Bytes of types by their words but for those ignored: none are left of int.
+_BYTES = {
+    "": 4,
+    "char": 1,
+    "_Bool": 1,
+    "short": 2,
+    "long": 8,
+    "long long": 8,
+    "float": 4,
+    "double": 8,
+    "double long": 16,
 }
 
 
@@ -57,7 +60,28 @@ class Variable:
     type: CType
     slot: int = -1
     is_register: bool = False
-    lasting: Callable[[], Any] | None = None
+    lasting: Run | None = None
+
+    @property
+    def address(self) -> Run:
+        """Where it is, unless it is a register."""
+        slot = self.slot
+        return self.lasting or (lambda f: f[slot])
+
+    def get(self, f: Frame) -> Any:
+        """What a variable of the function holds; None if it was never set."""
+        if self.is_register:
+            return f[self.slot]
+        obj, offset, *_ = f[self.slot]
+        return obj.cells.get(offset)
+
+    def put(self, f: Frame, value: Any) -> None:
+        """Let a variable of the function hold a value."""
+        if self.is_register:
+            f[self.slot] = value
+        else:
+            obj, offset, *_ = f[self.slot]
+            obj.cells[offset] = value
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -123,6 +147,7 @@ class Scope:
         """A type of libclang as ours.
 
         written   the extents in the text, that of the last dimension first; they are used up
+        extent    reads one, which must be a whole number
         prologue  gets what evaluates the variable ones
         """
         name = kind.kind.name
@@ -137,50 +162,30 @@ class Scope:
         if name in ("ATTRIBUTED", "UNEXPOSED") and kind.get_canonical().kind.name != name:
             return self.read_type(kind.get_canonical(), written, extent, prologue, spot)
         if name == "POINTER":
-            target = kind.get_pointee()
-            is_const = bool(target.is_const_qualified())
-            return Pointer(self.read_type(target, written, extent, prologue, spot), is_const)
-        if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
-            return self._read_array(kind, name, written, extent, prologue, spot)
-        return scalar_type(kind)
-
-    def _read_array(
-        self,
-        kind: Any,
-        name: str,
-        written: list[Node],
-        extent: Callable[[Node], Run],
-        prologue: list[Run],
-        spot: Spot,
-    ) -> CType:
-        count: Any = None
-        if name != "INCOMPLETEARRAY":
-            node = written.pop() if written else None
+            return Pointer(self.read_type(kind.get_pointee(), written, extent, prologue, spot))
+        if name in _ARRAYS:
+            count: Count = None
+            node = written.pop() if written and name != "INCOMPLETEARRAY" else None
             if name == "CONSTANTARRAY":
                 count = int(kind.element_count)
             elif node is not None:
-                count = self._variable_extent(extent(node), prologue, spot)
-            else:
+                number = extent(node)
+                count = self._once(lambda f: _positive(number(f), spot), prologue)
+            elif name == "VARIABLEARRAY":
                 raise Unsupported("an array whose extent is not written where it is declared", spot)
-        found = Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
-        size = size_of(found)
-        if size is None or isinstance(size, int):
-            return found
-        slot, compute = self.slot(), size
+            found = Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
+            size = size_of(found)
+            return replace(found, bytes=self._once(size, prologue)) if callable(size) else found
+        return scalar_type(kind)
+
+    def _once(self, run: Run, prologue: list[Run]) -> Run:
+        """A number that the prologue computes, and keeps."""
+        slot = self.slot()
 
         def keep(f: Frame) -> None:
-            f[slot] = compute(f)
+            f[slot] = run(f)
 
         prologue.append(keep)
-        return replace(found, bytes=lambda f: f[slot])
-
-    def _variable_extent(self, run: Run, prologue: list[Run], spot: Spot) -> Run:
-        slot, m = self.slot(), self.machine
-
-        def evaluate(f: Frame) -> None:
-            f[slot] = _positive(m.whole(run(f), spot), spot)
-
-        prologue.append(evaluate)
         return lambda f: f[slot]
 
     def size_of_type(self, node: Node, whole: Callable[[Node], Run]) -> Count:
@@ -206,10 +211,10 @@ class Scope:
 
         return total
 
-    def _size_of_words(self, node: Node, words: list[str]) -> int | Run | None:
+    def _size_of_words(self, node: Node, words: list[str]) -> Count:
         if "*" in words:
             return 8
-        plain = [word for word in words if word not in ("const", "volatile", "(", ")", "struct", "union")]
+        plain = [word for word in words if word not in _IGNORED]
         for part in node.parts:
             if part.kind == "TYPE_REF":
                 found = self.typedefs.get(part.referenced.key) if part.referenced else None
@@ -218,7 +223,7 @@ class Scope:
             expanded = self.macro(plain[0])
             if expanded is not None:
                 return self._size_of_words(node, expanded)
-        return _BUILTIN.get(" ".join(sorted(plain)))
+        return _BYTES.get(" ".join(sorted(plain)))
 
 
 def scalar_type(kind: Any) -> CType:
@@ -234,12 +239,10 @@ def scalar_type(kind: Any) -> CType:
     if name == "COMPLEX":
         return Floating(f"complex {kind.element_type.spelling}", int(kind.get_size()))
     if name == "POINTER":
-        target = kind.get_pointee()
-        return Pointer(scalar_type(target), bool(target.is_const_qualified()))
-    if name == "CONSTANTARRAY":
-        return Array(scalar_type(kind.element_type), int(kind.element_count))
-    if name in ("INCOMPLETEARRAY", "VARIABLEARRAY"):
-        return Array(scalar_type(kind.element_type), None)
+        return Pointer(scalar_type(kind.get_pointee()))
+    if name in _ARRAYS:
+        count = int(kind.element_count) if name == "CONSTANTARRAY" else None
+        return Array(scalar_type(kind.element_type), count)
     if name == "RECORD":
         return _struct(kind)
     return Other(name.lower())
@@ -267,4 +270,4 @@ def _struct(kind: Any) -> Struct:
             members[name] = (offset, Pointer(Other("incomplete")))
         else:
             members[name] = (offset, scalar_type(inner))
-    return Struct(str(kind.spelling), size, members)
+    return Struct(size, members)

@@ -7,6 +7,9 @@ from itertools import islice, product
 
 import islpy as isl
 
+from arrayfold.exact.isl import integer, parameter_names
+from arrayfold.exact.parameter_values import parameter_range
+
 _SMALL = 6
 _FURTHER = (7, 9, 12, 17)
 _LARGE = 17
@@ -34,10 +37,7 @@ def extreme_sizes(
     contexts: Sequence[isl.Set], names: Sequence[str], fixed: Mapping[str, int]
 ) -> Iterator[dict[str, int]]:
     """Sizes at the ends of integer types and below zero, where a program often does nothing at all."""
-    for values in _extremes(len(names)):
-        sizes = {name: fixed.get(name, value) for name, value in zip(names, values, strict=True)}
-        if all(holds_at(context, sizes) for context in contexts):
-            yield sizes
+    return _inside(contexts, names, fixed, _extremes(len(names)), [0] * len(names))
 
 
 def _extremes(count: int) -> Iterator[tuple[int, ...]]:
@@ -47,8 +47,12 @@ def _extremes(count: int) -> Iterator[tuple[int, ...]]:
         yield (value,) * count
     if count > 1:
         for first, second in ((_LARGEST, -_LARGEST), (0, _LARGEST), (1, _LARGEST), (-1, 3), (0, -_LARGEST)):
-            yield tuple(first if k % 2 == 0 else second for k in range(count))
-            yield tuple(second if k % 2 == 0 else first for k in range(count))
+            yield _alternating(first, second, count)
+            yield _alternating(second, first, count)
+
+
+def _alternating(first: int, second: int, count: int) -> tuple[int, ...]:
+    return ((first, second) * count)[:count]
 
 
 def _inside(
@@ -56,9 +60,11 @@ def _inside(
     names: Sequence[str],
     fixed: Mapping[str, int],
     offsets: Iterable[tuple[int, ...]],
+    lows: Sequence[int] | None = None,
 ) -> Iterator[dict[str, int]]:
+    """The sizes of the contexts among those that lie so far above the lowest ones, or others."""
     contexts = [_restricted(context, fixed) for context in contexts]
-    lows = [_lowest(contexts, name) for name in names]
+    lows = [_lowest(contexts, name) for name in names] if lows is None else lows
     seen: set[tuple[int, ...]] = set()
     for offset in offsets:
         values = tuple(
@@ -80,7 +86,7 @@ def _offsets(count: int) -> Iterator[tuple[int, ...]]:
         yield (value,) * count
     if count > 1:
         for first, second in _MIXED:
-            yield tuple(first if k % 2 == 0 else second for k in range(count))
+            yield _alternating(first, second, count)
         for large in range(count):
             yield tuple(_LARGE if k == large else 2 for k in range(count))
     if count > 2:
@@ -90,24 +96,19 @@ def _offsets(count: int) -> Iterator[tuple[int, ...]]:
     for value in _FURTHER:
         yield (value,) * count
         if count > 1:
-            yield tuple(value if k % 2 == 0 else value // 2 + 1 for k in range(count))
-            yield tuple(value // 2 if k % 2 == 0 else value for k in range(count))
+            yield _alternating(value, value // 2 + 1, count)
+            yield _alternating(value // 2, value, count)
 
 
 def holds_at(context: isl.Set, values: Mapping[str, int]) -> bool:
     """Whether parameter values are in a context."""
-    for k in range(context.dim(isl.dim_type.param)):
-        name = context.get_dim_name(isl.dim_type.param, k) or ""
+    return not _restricted(context, values).is_empty()
+
+
+def _restricted(context: isl.Set, values: Mapping[str, int]) -> isl.Set:
+    for k, name in enumerate(parameter_names(context)):
         if name in values:
-            context = context.fix_val(isl.dim_type.param, k, isl.Val(str(values[name])))
-    return not context.is_empty()
-
-
-def _restricted(context: isl.Set, fixed: Mapping[str, int]) -> isl.Set:
-    for k in range(context.dim(isl.dim_type.param)):
-        name = context.get_dim_name(isl.dim_type.param, k) or ""
-        if name in fixed:
-            context = context.fix_val(isl.dim_type.param, k, isl.Val(str(fixed[name])))
+            context = context.fix_val(isl.dim_type.param, k, integer(values[name]))
     return context
 
 
@@ -115,15 +116,10 @@ def _lowest(contexts: Sequence[isl.Set], name: str) -> int:
     """The smallest value of a parameter that is not negative; 0 where it is unknown."""
     lowest = 0
     for context in contexts:
-        at = context.find_dim_by_name(isl.dim_type.param, name)
-        if at < 0:
-            continue
-        moved = context.move_dims(isl.dim_type.set, 0, isl.dim_type.param, at, 1).project_out_all_params()
-        least, most = moved.dim_min_val(0), moved.dim_max_val(0)
-        if least.is_int():
-            lowest = max(lowest, least.to_python())
-        if most.is_int() and most.to_python() < 0:
-            return most.to_python() - _SMALL + 1
+        least, most = parameter_range(context, name)
+        if most is not None and most < 0:
+            return most - _SMALL + 1
+        lowest = lowest if least is None else max(lowest, least)
     return lowest
 
 

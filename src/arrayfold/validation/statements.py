@@ -13,6 +13,8 @@ from arrayfold.validation.parallel import Constructs
 from arrayfold.validation.scope import Value
 from arrayfold.validation.types import VOID, CType, Frame
 
+_LABELS = ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT")
+
 
 class Statements:
     """The statements of a function.
@@ -41,7 +43,7 @@ class Statements:
             "DECL_STMT": self._declarations,
             "NULL_STMT": lambda _: _nothing,
             "IF_STMT": self._if,
-            "FOR_STMT": self._for,
+            "FOR_STMT": self.loop,
             "WHILE_STMT": self._while,
             "DO_STMT": self._do,
             "SWITCH_STMT": self._switch,
@@ -49,9 +51,7 @@ class Statements:
             "BREAK_STMT": lambda _: lambda _: BREAK,
             "CONTINUE_STMT": lambda _: lambda _: CONTINUE,
             "GOTO_STMT": self._goto,
-            "LABEL_STMT": lambda node: self.statement(node.parts[-1]),
-            "CASE_STMT": lambda node: self.statement(node.parts[-1]),
-            "DEFAULT_STMT": lambda node: self.statement(node.parts[-1]),
+            **dict.fromkeys(_LABELS, lambda node: self.statement(node.parts[-1])),
         }
 
     def statement(self, node: Node) -> Run:
@@ -59,7 +59,7 @@ class Statements:
         directives = self.constructs.in_front_of(node)
         probe = self._probe(node)
         run = self.constructs.construct(directives, node) if directives else self.plain(node)
-        return run if probe is None else _preceded(probe, run)
+        return run if probe is None else in_order(probe, run)
 
     def plain(self, node: Node) -> Run:
         """A statement without its pragmas."""
@@ -94,7 +94,7 @@ class Statements:
         for part in node.parts:
             steps += self.constructs.alone_before(part.start)
             inner = part
-            while inner.kind in ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT") and inner.parts:
+            while inner.kind in _LABELS and inner.parts:
                 if inner.kind == "LABEL_STMT":
                     labels[inner.name] = len(steps)
                 inner = inner.parts[-1]
@@ -120,7 +120,7 @@ class Statements:
 
     def _declarations(self, node: Node) -> Run:
         steps = [step for part in node.parts if (step := self.declarations.declaration(part)) is not None]
-        return in_order(*steps)
+        return in_order(*steps, _nothing)
 
     # ------------------------------------------------ branches
 
@@ -139,7 +139,7 @@ class Statements:
         cases: dict[int | None, int] = {}
         for at, part in enumerate(body.parts):
             inner = part
-            while inner.kind in ("CASE_STMT", "DEFAULT_STMT", "LABEL_STMT"):
+            while inner.kind in _LABELS:
                 if inner.kind == "CASE_STMT":
                     constant = inner.parts[0].constant
                     if not isinstance(constant, int) or len(inner.parts) != 2:
@@ -192,9 +192,6 @@ class Statements:
                 break
         return found
 
-    def _for(self, node: Node) -> Run:
-        return self.loop(node)
-
     def loop(self, node: Node, each: Run | None = None) -> Run:
         """A for loop; each runs before every iteration."""
         start, condition, step, body = self.header(node)
@@ -205,19 +202,27 @@ class Statements:
         run = self.statement(body)
         self.scope.by_name.pop()
         if each is not None:
-            run = _preceded(each, run)
+            run = in_order(each, run)
         return self._loop(begin, holds, advance, run, _weight(node))
 
     def _while(self, node: Node) -> Run:
         holds = self.expressions.condition(node.parts[0])
         return self._loop(_nothing, holds, _nothing, self.statement(node.parts[-1]), _weight(node))
 
-    def _loop(self, begin: Run, holds: Run, advance: Run, body: Run, weight: int) -> Run:
+    def _do(self, node: Node) -> Run:
+        body, holds = self.statement(node.parts[0]), self.expressions.condition(node.parts[-1])
+        return self._loop(_nothing, holds, _nothing, body, _weight(node), is_late=True)
+
+    def _loop(
+        self, begin: Run, holds: Run, advance: Run, body: Run, weight: int, *, is_late: bool = False
+    ) -> Run:
+        """A loop; one whose condition is late runs once before it is asked."""
         m = self.m
 
         def run(f: Frame) -> Any:
             begin(f)
-            while holds(f):
+            goes_on = is_late or holds(f)
+            while goes_on:
                 m.steps += weight
                 if m.steps > m.limit:
                     raise OutOfSteps(f"more than {m.limit:,} steps")
@@ -228,25 +233,8 @@ class Statements:
                     if signal != CONTINUE:
                         return signal
                 advance(f)
+                goes_on = holds(f)
             return None
-
-        return run
-
-    def _do(self, node: Node) -> Run:
-        body, holds = self.statement(node.parts[0]), self.expressions.condition(node.parts[-1])
-        m, weight = self.m, _weight(node)
-
-        def run(f: Frame) -> Any:
-            while True:
-                m.spend(weight)
-                signal = body(f)
-                if signal is not None:
-                    if signal == BREAK:
-                        return None
-                    if signal != CONTINUE:
-                        return signal
-                if not holds(f):
-                    return None
 
         return run
 
@@ -318,14 +306,6 @@ def _with_labels(steps: Sequence[Run], labels: dict[str, int]) -> Run:
         return None
 
     return run
-
-
-def _preceded(first: Run, run: Run) -> Run:
-    def both(f: Frame) -> Any:
-        first(f)
-        return run(f)
-
-    return both
 
 
 def _nothing(_: Frame) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from zlib import crc32
 
 _MASK = (1 << 61) - 1
@@ -60,30 +59,19 @@ class Terms:
         return found
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """What conditions on data decide: a function of the term alone."""
-
-    name: str
-    decide: Callable[[int], bool]
+# What conditions on data decide: a function of the key of the term alone.
+Oracle: TypeAlias = Callable[[int], bool]
 
 
-def _by_bits(seed: int) -> Callable[[int], bool]:
+def _by_bits(seed: int) -> Oracle:
     return lambda key: bool((key * 0x9E3779B1 + seed * 0x85EBCA6B) >> 17 & 1)
 
 
-ORACLES = (
-    Oracle("by the data, one way", _by_bits(1)),
-    Oracle("all true", lambda _: True),
-    Oracle("all false", lambda _: False),
-    Oracle("by the data, another way", _by_bits(2)),
-)
+ORACLES: tuple[Oracle, ...] = (_by_bits(1), lambda _: True, lambda _: False, _by_bits(2))
 
 
 def difference(left: Any, right: Any) -> str:
     """How two values differ: the parts that do, and what they are parts of."""
-    if not isinstance(left, Term) or not isinstance(right, Term):
-        return f"{readable(right)} instead of {readable(left)}"
     whole = f"{readable(right)} instead of {readable(left)}"
     inner: tuple[Any, Any] = (left, right)
     while True:

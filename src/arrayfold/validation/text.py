@@ -9,7 +9,7 @@ from typing import Any
 
 from arrayfold.frontends.c.libclang import cindex, skipped_parts, translation_unit
 from arrayfold.validation.calls import Calls
-from arrayfold.validation.declarations import Declarations, parameter_type
+from arrayfold.validation.declarations import Declarations
 from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.machine import Machine
@@ -20,7 +20,6 @@ from arrayfold.validation.parallel import Constructs
 from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive, read_directives
 from arrayfold.validation.scope import Scope, Variable, scalar_type
 from arrayfold.validation.statements import Statements
-from arrayfold.validation.terms import Poison
 from arrayfold.validation.types import (
     Array,
     CType,
@@ -64,7 +63,7 @@ class Text:
         self._lasting: dict[int, Variable] = {}
         self._directives: dict[str, list[Directive]] = {}
         pure = {name.strip() for match in _PURE.findall(data.decode("latin-1")) for name in match.split(",")}
-        self._calls = Calls(self.machine, self._called, pure)
+        self._calls = Calls(self.machine, self._compiled, pure)
 
     def error(self) -> Fault | None:
         """The first error that a C compiler finds."""
@@ -83,14 +82,11 @@ class Text:
         raise Unsupported(f"there is no function {name}")
 
     def run(self, name: str) -> Any:
-        """Call a function with arguments that nothing is known of but the sizes; what it returns."""
+        """Call a function with arguments of which only the sizes are known: what it returns."""
         node = self.function(name)
         return self._compiled(node)([_GIVEN] * len(list(node.cursor.get_arguments())))
 
     # ------------------------------------------------ functions
-
-    def _called(self, declared: Node) -> Callable[[list[Any]], Any] | None:
-        return self._compiled(declared.definition) if declared.definition is not None else None
 
     def _compiled(self, node: Node) -> Callable[[list[Any]], Any]:
         found = self._code.get(node.key)
@@ -102,8 +98,7 @@ class Text:
         body = node.parts[-1]
         directives = self._directives_in(node.file, body.start, body.end)
         scope = Scope(self.machine, _in_memory(body, directives), self._sized, self._macro_words)
-        expressions = Expressions(scope, self._calls)
-        expressions.lasting = self._global
+        expressions = Expressions(scope, self._calls, self._global)
         declarations = Declarations(expressions, lambda one: self._static(one, node.name, declarations))
         result = scalar_type(node.cursor.result_type)
         constructs = Constructs(expressions, directives)
@@ -123,32 +118,31 @@ class Text:
     def _parameter(self, node: Node, declarations: Declarations) -> Callable[[Frame, Any], None]:
         prologue: list[Run] = []
         declared = declarations.declared_type(node, prologue)
-        variable = declarations.scope.declare(node, parameter_type(declared))
-        slot, kind, name, m = variable.slot, variable.type, node.name, self.machine
+        kind = Pointer(declared.element) if isinstance(declared, Array) else declared
+        variable = declarations.scope.declare(node, kind)
+        slot, name, m = variable.slot, node.name, self.machine
         size = size_of(declared) if isinstance(declared, Array) else None
-        width = kind.size if not isinstance(kind, Array) else 0
 
         def bind(f: Frame, value: Any) -> None:
             for step in prologue:
                 step(f)
             if value is _GIVEN:
-                bytes_ = None if size is None else value_of(size, f)
-                value = self._given(name, kind, bytes_)
-                if isinstance(declared, Array | Pointer):
-                    value[0].shape = shape_of(declared if size is not None else Array(_target(kind), 1), f)
-                    row = size_of(_target(kind))
+                value = self._given(name, kind, None if size is None else value_of(size, f))
+                if isinstance(kind, Pointer):
+                    value[0].shape = shape_of(Array(kind.target, 1) if size is None else declared, f)
+                    row = size_of(kind.target)
                     value[0].row = max(1, value_of(row, f)) if row is not None else 1
-            if not variable.is_register:
-                own = m.allocate(name, width)
-                own.shape = ()
-                f[slot] = own.pointer()
-                if isinstance(kind, Struct):
-                    _store_struct(own, value)
-                else:
-                    own.cells[0] = value
-                    own.unit = width
+            if variable.is_register:
+                f[slot] = value
                 return
-            f[slot] = value
+            own = m.allocate(name, kind.size)
+            own.shape = ()
+            f[slot] = own.pointer()
+            if isinstance(kind, Struct):
+                _store_struct(own, value)
+            else:
+                own.cells[0] = value
+                own.unit = kind.size
 
         return bind
 
@@ -182,12 +176,7 @@ class Text:
             def look(f: Frame) -> None:
                 def value(name: str) -> Any:
                     one = visible.get(name)
-                    if one is None or one.lasting is not None:
-                        return m.sizes.get(name)
-                    if one.is_register:
-                        return f[one.slot]
-                    obj, offset, *_ = f[one.slot]
-                    return obj.cells.get(offset, Poison(name))
+                    return m.sizes.get(name) if one is None or one.lasting is not None else one.get(f)
 
                 watch(value)
 
@@ -201,8 +190,7 @@ class Text:
         found = self._lasting.get(node.key)
         if found is None:
             scope = Scope(self.machine, (), self._sized, self._macro_words)
-            expressions = Expressions(scope, self._calls)
-            expressions.lasting = self._global
+            expressions = Expressions(scope, self._calls, self._global)
             found = self._static(node, "", Declarations(expressions, self._global))
             self._lasting[node.key] = found
         return found
@@ -219,17 +207,14 @@ class Text:
             raise Unsupported(f"{node.name}, whose size is not constant", node.spot)
         m, key = self.machine, node.key
         name = f"{function}.{node.name}" if function and node.is_static else node.name
-        initial = definition.initializer
-        is_known = initial is not None and _is_constant(definition)
-        steps: list[Run] = []
-        slot = -1
-        if is_known and initial is not None:
-            slot = declarations.scope.slot()
+        initial = definition.initializer if _is_constant(definition) else None
+        slot, steps = declarations.scope.slot(), list[Run]()
+        if initial is not None:
             steps = declarations.initialised(lambda f: f[slot], kind, initial, node.name)
 
-        def object_() -> Any:
+        def object_(_: Frame) -> Any:
             found = m.lasting.get(key)
-            if found is None and is_known and isinstance(size, int):
+            if found is None and initial is not None and isinstance(size, int):
                 found = m.lasting[key] = m.allocate(name, size).pointer()
                 frame: Frame = [None] * declarations.scope.slots
                 frame[slot] = found
@@ -273,10 +258,6 @@ class Text:
 
 
 _GIVEN = object()
-
-
-def _target(kind: CType) -> CType:
-    return kind.target if isinstance(kind, Pointer) else kind
 
 
 def _store_struct(own: Any, given: Any) -> None:

@@ -65,7 +65,6 @@ class Pointer:
     """A pointer."""
 
     target: CType
-    is_const: bool = False
     size: int = 8
     tag: str = "pointer"
 
@@ -84,7 +83,6 @@ class Array:
 class Struct:
     """A structure or a union: name -> offset in bytes, and type."""
 
-    name: str
     size: int
     members: Mapping[str, tuple[int, CType]] = field(default_factory=dict[str, "tuple[int, CType]"])
     tag: str = "struct"

@@ -18,7 +18,7 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.compare import ComparedArray, compare
 from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.frontends import read
-from arrayfold.judge.verify import Counterexample, Proof, Verdict, verify
+from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.parse import read_mappings
 from arrayfold.methods import Request
 from arrayfold.select.cases import Case, find_cases
@@ -48,11 +48,6 @@ class ReproducedRow:
     lower_bound: LowerBound | None = None
     cases: tuple[Case, ...] = ()
     reason: str = ""
-
-    @property
-    def is_refuted(self) -> bool:
-        """Whether the mapping as printed is wrong."""
-        return isinstance(self.printed, Counterexample)
 
     @property
     def is_proved(self) -> bool:

@@ -9,39 +9,13 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.base.errors import InputError, NotAffine
+from arrayfold.c import tree as c
 from arrayfold.c.source import CText
-from arrayfold.c.tree import (
-    Binary,
-    Call,
-    Cast,
-    Conditional,
-    Expression,
-    Member,
-    Number,
-    Opaque,
-    OtherLiteral,
-    Parentheses,
-    Reference,
-    Subscript,
-    Unary,
-    Variable,
-    bare,
-    walk,
-)
+from arrayfold.c.tree import Expression, Variable, bare, named_in, walk
 from arrayfold.exact.isl import coalesced, fresh_names
 from arrayfold.exact.pieces import in_one_piece
+from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.assumptions import Need
-from arrayfold.frontends.c.integers import (
-    Wrap,
-    as_truth,
-    beyond_ordinary,
-    holds_all_of,
-    is_huge_only,
-    leaving,
-    ordinary_sizes,
-    type_ranges,
-    wrapped,
-)
 
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 _DEEPEST_CALL = 20
@@ -60,9 +34,24 @@ class Scope:
     must: isl.Set
     values: Mapping[Variable, isl.PwAff] = field(default_factory=dict[Variable, isl.PwAff])
 
+    @classmethod
+    def outside(cls) -> Scope:
+        """A place that no loop is around, and that is always reached."""
+        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        return cls((), always, always)
+
+    def inside(self, variable: Variable) -> Scope:
+        """A place in a loop, before anything is known of its iterations."""
+        may, must = (one.add_dims(isl.dim_type.set, 1) for one in (self.may, self.must))
+        return replace(self, iterators=(*self.iterators, variable), may=may, must=must)
+
     def narrowed(self, may: isl.Set, must: isl.Set) -> Scope:
         """The same place, reached less often."""
         return replace(self, may=self.may.intersect(may), must=self.must.intersect(must))
+
+    def lifted(self, value: isl.PwAff) -> isl.PwAff:
+        """A function of the first loops around, such as those around an assignment, as one of all of them."""
+        return value.add_dims(isl.dim_type.in_, len(self.iterators) - value.dim(isl.dim_type.in_))
 
     @property
     def space(self) -> isl.Space:
@@ -112,7 +101,7 @@ class AffineReader:
         self.iterators = iterators
         self.parameters: dict[str, Variable] = {}
         self.known = known if known is not None else isl.Set("{ : }")
-        self.wraps: list[Wrap] = []
+        self.wraps: list[integers.Wrap] = []
         self.needs: list[Need] = []
         self._left_out: list[isl.Set] | None = None
         self._ranges: dict[tuple[tuple[str, ...], tuple[Variable, ...]], isl.Set] = {}
@@ -123,18 +112,18 @@ class AffineReader:
         """{ [i] -> [v] }: the value of an expression; NotAffine with its place if it is not affine."""
         result = self._value(expression, scope, depth)
         match expression:
-            case Cast(type=kind, operand=operand):
+            case c.Cast(type=kind, operand=operand):
                 if kind.is_boolean and not operand.type.is_boolean:
-                    return as_truth(result)
-                if kind.is_integer and not holds_all_of(kind, operand.type):
+                    return integers.as_truth(result)
+                if kind.is_integer and not integers.holds_all_of(kind, operand.type):
                     return self._fitted(expression, result, scope)
-            case Unary(type=kind) | Binary(type=kind) if kind.kind == "unsigned":
+            case c.Unary(type=kind) | c.Binary(type=kind) if kind.kind == "unsigned":
                 return self._fitted(expression, result, scope)
             case _:
                 pass
         return result
 
-    def value_with_wraps(self, expression: Expression, scope: Scope) -> tuple[isl.PwAff, list[Wrap]]:
+    def value_with_wraps(self, expression: Expression, scope: Scope) -> tuple[isl.PwAff, list[integers.Wrap]]:
         """The value of an expression, and what wraps around on the way to it."""
         count = len(self.wraps)
         value = self.value(expression, scope)
@@ -154,12 +143,14 @@ class AffineReader:
         """The value of a subscript; where it wraps around to what no array has, that must not happen."""
         value, wraps = self.value_with_wraps(expression, scope)
         for wrap in wraps:
-            is_huge = is_huge_only(wrap.where.params(), self.parameters)
+            is_huge = integers.is_huge_only(wrap.where.params(), self.parameters)
             if not is_huge:
                 # What wraps around twice may be an ordinary subscript again.
-                strange = beyond_ordinary(value).union(value.lt_set(_constant(scope, 0)))
+                negative = value.lt_set(integers.constant(scope.space, 0))
+                strange = integers.beyond_ordinary(value).union(negative)
                 wrap = replace(wrap, where=wrap.where.intersect(strange))
-            if is_huge or not wrap.where.intersect_params(ordinary_sizes(self.parameters)).is_empty():
+            usual = integers.ordinary_sizes(self.parameters)
+            if is_huge or not wrap.where.intersect_params(usual).is_empty():
                 need = Need.of_wrap(self.text, wrap, scope.may.params())
                 self.needs.append(replace(need, may_assume=is_huge or not wrap.is_cut))
         return value
@@ -174,12 +165,12 @@ class AffineReader:
         """{ [i] }: iterations and parameter values that their types and what is known allow."""
         key = tuple(self.parameters), scope.iterators
         if key not in self._ranges:
-            self._ranges[key] = type_ranges(self.parameters, scope.iterators)
+            self._ranges[key] = integers.type_ranges(self.parameters, scope.iterators)
         return self._ranges[key].intersect_params(self.known)
 
     def _fitted(self, expression: Expression, value: isl.PwAff, scope: Scope) -> isl.PwAff:
         """A value as the type of an expression keeps it."""
-        below, above = leaving(value, expression.type)
+        below, above = integers.leaving(value, expression.type)
         possible = self.within_types(scope).intersect(scope.may)
         is_low, is_high = (not part.intersect(possible).is_empty() for part in (below, above))
         if not (is_low or is_high):
@@ -195,10 +186,10 @@ class AffineReader:
             return value
         span = expression.span
         text = " ".join(self.text.text[span.start : span.end].split()) if span.is_text else "a value"
-        is_cut = isinstance(expression, Cast) and expression.type.bits < expression.operand.type.bits
+        is_cut = isinstance(expression, c.Cast) and expression.type.bits < expression.operand.type.bits
         is_unsigned = expression.type.kind == "unsigned"
         self.wraps.append(
-            Wrap(
+            integers.Wrap(
                 span.start,
                 text,
                 expression.type,
@@ -208,43 +199,43 @@ class AffineReader:
                 is_low and is_unsigned and not is_cut,
             )
         )
-        return wrapped(value, expression.type, where, reached)
+        return integers.wrapped(value, expression.type, where, reached)
 
     def constant(self, expression: Expression) -> int | None:
         """The value of an expression without variables; None if it has some."""
-        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-        if any(isinstance(node, Reference) for node in walk(expression)):
+        if any(named_in(walk(expression))):
             return None
-        value = self.value(expression, Scope((), always, always))
-        return int(str(value.max_val()))
+        return int(str(self.value(expression, Scope.outside()).max_val()))
 
     def _value(self, expression: Expression, scope: Scope, depth: int) -> isl.PwAff:
         match expression:
-            case Number(value=value):
-                return _constant(scope, value)
-            case Reference(variable=variable):
+            case c.Number(value=value):
+                return integers.constant(scope.space, value)
+            case c.Reference(variable=variable):
                 return self._variable(expression, variable, scope)
-            case Parentheses(inner=inner):
+            case c.Parentheses(inner=inner):
                 return self.value(inner, scope, depth)
-            case Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
+            case c.Cast(operand=operand, type=kind) if kind.is_integer and operand.type.is_integer:
                 return self.value(operand, scope, depth)
-            case Unary(operator="-" | "+" | "~", operand=operand):
+            case c.Unary(operator="-" | "+" | "~", operand=operand):
                 inner = self.value(operand, scope, depth)
                 if expression.operator == "~":
                     return inner.neg().add_constant_val(isl.Val(-1))
                 return inner.neg() if expression.operator == "-" else inner
-            case Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
+            case c.Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
                 left = self.value(expression.left, scope, depth)
                 right = self.value(expression.right, scope, depth)
                 return self._arithmetic(expression, left, right)
-            case Conditional():
+            case c.Conditional():
                 truth = self.truth(expression.condition, scope)
                 if truth.is_exact:
                     then = self.value(expression.then, scope.narrowed(truth.must, truth.must), depth)
                     fails = truth.negated()
                     otherwise = self.value(expression.otherwise, scope.narrowed(fails.may, fails.may), depth)
                     return then.intersect_domain(truth.must).union_add(otherwise.intersect_domain(fails.must))
-            case Call(function=function, arguments=arguments) if function.returned and depth < _DEEPEST_CALL:
+            case c.Call(function=function, arguments=arguments) if (
+                function.returned and depth < _DEEPEST_CALL
+            ):
                 if len(arguments) == len(function.parameters):
                     bound = {
                         parameter: self._argument(argument, parameter, scope, depth)
@@ -267,7 +258,7 @@ class AffineReader:
             raise self._not_affine(argument)
         if (kind.kind, kind.bits) == (argument.type.kind, argument.type.bits):
             return self.value(argument, scope, depth)
-        return self.value(Cast(argument.span, kind, argument, is_implied=True), scope, depth)
+        return self.value(c.Cast(argument.span, kind, argument, is_implied=True), scope, depth)
 
     def _variable(self, expression: Expression, variable: Variable, scope: Scope) -> isl.PwAff:
         if variable in scope.iterators:
@@ -279,9 +270,7 @@ class AffineReader:
                 )
             )
         if variable in scope.values:
-            known = scope.values[variable]
-            missing = len(scope.iterators) - known.dim(isl.dim_type.in_)
-            return known.add_dims(isl.dim_type.in_, missing)
+            return scope.lifted(scope.values[variable])
         changes = variable in self.written or variable in self.iterators
         if not variable.type.is_integer or changes or variable.is_volatile or variable not in self.names:
             raise self._not_affine(expression)
@@ -290,7 +279,7 @@ class AffineReader:
         (*dims,) = fresh_names("i", len(scope.iterators), [name])
         return isl.PwAff(f"[{name}] -> {{ [{', '.join(dims)}] -> [{name}] }}")
 
-    def _arithmetic(self, expression: Binary, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
+    def _arithmetic(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
         match expression.operator:
             case "+":
                 return left.add(right)
@@ -308,36 +297,38 @@ class AffineReader:
             case _:
                 raise self._not_affine(expression)
 
-    def _by_constant(self, expression: Binary, left: isl.PwAff, number: int) -> isl.PwAff:
+    def _by_constant(self, expression: c.Binary, left: isl.PwAff, number: int) -> isl.PwAff:
         """C division truncates towards zero, and the remainder has the sign of the dividend."""
-        zeros = isl.Set.universe(left.domain().get_space())
-        constant = isl.PwAff.from_aff(_constant_aff(zeros, abs(number)))
-        if expression.operator in ("<<", ">>") and 0 <= number < 31:
-            factor = isl.PwAff.from_aff(_constant_aff(zeros, 1 << number))
-            return left.mul(factor) if expression.operator == "<<" else left.div(factor).floor()
-        if expression.operator in ("/", "%") and number != 0:
-            if expression.operator == "%":
-                return left.tdiv_r(constant)
-            quotient = left.tdiv_q(constant)
-            return quotient if number > 0 else quotient.neg()
-        raise self._not_affine(expression)
+        space = left.get_domain_space()
+        match expression.operator:
+            case "<<" if 0 <= number < 31:
+                return left.mul(integers.constant(space, 1 << number))
+            case ">>" if 0 <= number < 31:
+                return left.div(integers.constant(space, 1 << number)).floor()
+            case "%" if number != 0:
+                return left.tdiv_r(integers.constant(space, abs(number)))
+            case "/" if number != 0:
+                quotient = left.tdiv_q(integers.constant(space, abs(number)))
+                return quotient if number > 0 else quotient.neg()
+            case _:
+                raise self._not_affine(expression)
 
     # ------------------------------------------------ conditions
 
     def truth(self, condition: Expression, scope: Scope) -> Truth:
         """When a condition holds; conditions on data may hold anywhere."""
         match condition:
-            case Parentheses(inner=inner):
+            case c.Parentheses(inner=inner):
                 return self.truth(inner, scope)
-            case Cast(operand=operand, type=kind) if kind.is_integer and _is_zero_or_one(operand):
+            case c.Cast(operand=operand, type=kind) if kind.is_integer and _is_zero_or_one(operand):
                 return self.truth(operand, scope)
-            case Unary(operator="!", operand=operand):
+            case c.Unary(operator="!", operand=operand):
                 return self.truth(operand, scope).negated()
-            case Binary(operator="&&", left=left, right=right):
+            case c.Binary(operator="&&", left=left, right=right):
                 first = self.truth(left, scope)
                 second = self.truth(right, scope.narrowed(first.may, first.must))
                 return Truth(first.must.intersect(second.must), first.may.intersect(second.may))
-            case Binary(operator="||", left=left, right=right):
+            case c.Binary(operator="||", left=left, right=right):
                 first = self.truth(left, scope)
                 fails = first.negated()
                 second = self.truth(right, scope.narrowed(fails.may, fails.must))
@@ -366,10 +357,10 @@ class AffineReader:
             self._left_out = None
 
     def _comparison(self, condition: Expression, scope: Scope) -> isl.Set:
-        if isinstance(condition, Binary) and condition.operator in _COMPARISONS:
+        if isinstance(condition, c.Binary) and condition.operator in _COMPARISONS:
             left, right = self.value(condition.left, scope), self.value(condition.right, scope)
             return in_one_piece(getattr(left, _COMPARISONS[condition.operator])(right))
-        return coalesced(self.value(condition, scope).ne_set(_constant(scope, 0)))
+        return coalesced(self.value(condition, scope).ne_set(integers.constant(scope.space, 0)))
 
     # ------------------------------------------------ refusals
 
@@ -381,46 +372,38 @@ class AffineReader:
 
 def _is_zero_or_one(expression: Expression) -> bool:
     inner = bare(expression)
-    is_test = isinstance(inner, Binary) and inner.operator in (*_COMPARISONS, "&&", "||")
-    return is_test or (isinstance(inner, Unary) and inner.operator == "!")
+    is_test = isinstance(inner, c.Binary) and inner.operator in (*_COMPARISONS, "&&", "||")
+    return is_test or (isinstance(inner, c.Unary) and inner.operator == "!")
 
 
 def _explain(expression: Expression, written: frozenset[Variable]) -> tuple[str, str | None]:
     match expression:
-        case Reference(variable=variable) if variable in written:
+        case c.Reference(variable=variable) if variable in written:
             return (
                 f"{variable.name} changes inside the region, so this is not affine",
                 "Only loop iterators, unchanging integers and sums of their multiples may stand here.",
             )
-        case Reference(variable=variable):
+        case c.Reference(variable=variable):
             return f"{variable.name} is not an integer variable", None
-        case Subscript() | Member():
+        case c.Subscript() | c.Member():
             return (
                 "this depends on data that the program computes",
                 "Loop bounds and subscripts must be affine in iterators and parameters.",
             )
-        case Binary(operator="*"):
+        case c.Binary(operator="*"):
             return (
                 "the product of two variables is not affine",
                 "If one of them is a fixed size, make it a constant: -- -DNAME=VALUE",
             )
-        case Binary(operator=operator):
+        case c.Binary(operator=operator):
             if operator in ("/", "%", "<<", ">>"):
                 return f"operator {operator} is affine only with a constant on its right", None
             return f"operator {operator} is not affine", None
-        case Call(function=function):
+        case c.Call(function=function):
             return f"the value of {function.name}() is not affine", None
-        case OtherLiteral():
+        case c.OtherLiteral():
             return "this is not an integer", None
-        case Opaque(what=what):
+        case c.Opaque(what=what):
             return f"this is not affine: {what}", None
         case _:
             return "this is not affine in iterators and parameters", None
-
-
-def _constant(scope: Scope, value: int) -> isl.PwAff:
-    return isl.PwAff.from_aff(_constant_aff(isl.Set.universe(scope.space), value))
-
-
-def _constant_aff(domain: isl.Set, value: int) -> isl.Aff:
-    return isl.Aff.val_on_domain(isl.LocalSpace.from_space(domain.get_space()), isl.Val(str(value)))

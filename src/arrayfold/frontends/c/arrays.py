@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
 
 from arrayfold.base.errors import NotAffine
+from arrayfold.c import tree as c
 from arrayfold.c.source import CText, Region, assigned_variable
 from arrayfold.c.tree import (
-    Call,
     CStatement,
     CType,
-    Declare,
     Expression,
     FunctionTree,
-    Opaque,
-    Reference,
-    Subscript,
-    Unary,
     Variable,
     array_access,
-    bare,
     children,
+    declared_in,
+    named_in,
     walk,
 )
 from arrayfold.frontends.c.affine import AffineReader, Scope
@@ -34,6 +31,11 @@ _ISL_WORDS = (
     *("exists", "and", "or", "implies", "not", "infty", "infinity", "nan", "min", "max", "rat", "true"),
     *("false", "ceild", "floord", "mod", "ceil", "floor"),
 )
+_FROM_OUTSIDE: Mapping[str, str] = {
+    "parameter": "comes from the caller",
+    "global": "global",
+    "static": "static: its values stay until the next call",
+}
 _CHARACTER = 8
 _ALLOCATORS = ("malloc", "calloc", "aligned_alloc", "realloc")
 
@@ -65,21 +67,19 @@ def model_names(variables: Iterable[Variable]) -> dict[Variable, str]:
 
 def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
     """The variables that the region names, those of its function's parameters first."""
-    used = [node.variable for node in region.nodes() if isinstance(node, Reference)]
-    declared = [variable for node in region.nodes() for variable in getattr(node, "variables", ())]
-    sizes = [
-        node.variable for variable in used for node in extent_nodes(variable) if isinstance(node, Reference)
-    ]
+    nodes = list(region.nodes())
+    used = list(named_in(nodes))
+    sizes = [size for variable in used for size in named_in(extent_nodes(variable))]
     inlined = [
-        node.variable
-        for call in region.nodes()
-        if isinstance(call, Call) and call.function.returned is not None
+        variable
+        for call in nodes
+        if isinstance(call, c.Call) and call.function.returned is not None
         for part in (call.function.returned, *(local.initial for local in call.function.locals))
         if part is not None
-        for node in walk(part)
-        if isinstance(node, Reference) and node.variable.storage == "global"
+        for variable in named_in(walk(part))
+        if variable.storage == "global"
     ]
-    mentioned = dict.fromkeys([*used, *declared, *sizes, *inlined])
+    mentioned = dict.fromkeys([*used, *declared_in(nodes), *sizes, *inlined])
     first = [variable for variable in function.parameters if variable in mentioned]
     return list(dict.fromkeys([*first, *mentioned]))
 
@@ -104,7 +104,7 @@ def uses_of_arrays(function: FunctionTree) -> dict[Variable, list[Use]]:
 
 
 def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, Use]]:
-    if isinstance(node, Reference | Subscript):
+    if isinstance(node, c.Reference | c.Subscript):
         access = array_access(node)
         if access is not None:
             variable, subscripts = access
@@ -114,23 +114,18 @@ def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, U
             for subscript in subscripts:
                 yield from _uses(subscript, "used as a pointer")
             return
-    if isinstance(node, Call):
+    if isinstance(node, c.Call):
         inner_how = f"given to {node.function.name}()"
-    elif isinstance(node, Unary) and node.operator == "&":
+    elif isinstance(node, c.Unary) and node.operator == "&":
         inner_how = "address taken"
-    elif isinstance(node, Opaque) and node.what == "sizeof":
+    elif isinstance(node, c.Opaque) and node.what == "sizeof":
         inner_how = "measured by sizeof"
-    elif bare_or_cast(node):
+    elif isinstance(node, c.Parentheses | c.Cast):
         inner_how = how
     else:
         inner_how = "used as a pointer"
     for child in children(node):
         yield from _uses(child, inner_how)
-
-
-def bare_or_cast(node: Expression | CStatement) -> bool:
-    """Whether a node only passes on the value inside it."""
-    return type(node).__name__ in ("Parentheses", "Cast")
 
 
 # ---------------------------------------------------------------- who may move
@@ -164,7 +159,7 @@ def _declared_with_their_type(text: CText, function: FunctionTree) -> set[Variab
     return {
         variable
         for node in walk(function.body)
-        if isinstance(node, Declare) and node.variables
+        if isinstance(node, c.Declare) and node.variables
         if "{" in text.plain[node.span.start : node.variables[0].at]
         for variable in node.variables
     }
@@ -185,17 +180,13 @@ def _reason(
         return Kept(f"private to each thread (line {text.line(private[array.name])})", is_final=True)
     if array.is_volatile:
         return Kept("volatile", is_final=True)
-    if any(isinstance(node, Call) or assigned_variable(node) is not None for node in extent_nodes(array)):
+    if any(isinstance(node, c.Call) or assigned_variable(node) is not None for node in extent_nodes(array)):
         return Kept("its extents do more than say a size", is_final=True)
     if loops.get(array):
         innermost = loops[array][-1].name
         return Kept(f"declared inside the loop over {innermost}", is_final=True)
-    if array.storage == "parameter":
-        return Kept("comes from the caller")
-    if array.storage == "global":
-        return Kept("global")
-    if array.storage == "static":
-        return Kept("static: its values stay until the next call")
+    if array.storage in _FROM_OUTSIDE:
+        return Kept(_FROM_OUTSIDE[array.storage])
     if array.is_pointer:
         return Kept("a pointer to memory from elsewhere")
     if array.initial is not None:
@@ -210,25 +201,18 @@ def _reason(
 def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variable]) -> None:
     """Local pointers must come from an allocation: otherwise two names may mean the same memory."""
     for array in arrays:
-        if not array.is_pointer or array.storage == "parameter" or array.is_restrict:
+        if not array.is_pointer or array.is_restrict or array.type.kind == "array":
             continue
-        if array.storage == "global" or array.type.kind == "array":
+        if array.storage in ("parameter", "global"):
             continue
-        initial = bare(array.initial) if array.initial is not None else None
-        while initial is not None and type(initial).__name__ == "Cast":
-            initial = bare(initial.operand)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
-        is_fresh = isinstance(initial, Call) and initial.function.name in _ALLOCATORS
-        changed = [
-            node
-            for node in walk(region.function.body)
-            if assigned_variable(node) is array and not _is_allocation(node)
-        ]
-        if (not is_fresh and array.initial is not None) or changed:
-            offset = next(
-                node.span.start
-                for node in region.nodes()
-                if isinstance(node, Reference) and node.variable is array
-            )
+        initial = array.initial
+        while isinstance(initial, c.Parentheses | c.Cast):
+            initial = initial.inner if isinstance(initial, c.Parentheses) else initial.operand
+        is_fresh = isinstance(initial, c.Call) and initial.function.name in _ALLOCATORS
+        changes = (node for node in walk(region.function.body) if assigned_variable(node) is array)
+        if (not is_fresh and initial is not None) or not all(map(_is_allocation, changes)):
+            mentions = (node for node in region.nodes() if isinstance(node, c.Reference))
+            offset = next(node.span.start for node in mentions if node.variable is array)
             raise text.error(
                 f"pointer {array.name} may point into another array, so aliasing cannot be excluded",
                 offset,
@@ -237,11 +221,8 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
 
 
 def _is_allocation(node: Expression | CStatement) -> bool:
-    value = getattr(node, "value", None)
-    return any(
-        isinstance(inner, Call) and inner.function.name in _ALLOCATORS
-        for inner in (walk(value) if value is not None else ())
-    )
+    inside = walk(node.value) if isinstance(node, c.Assign) else ()
+    return any(isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS for inner in inside)
 
 
 def possible_alias(arrays: Sequence[Variable], written: frozenset[Variable]) -> tuple[str, str] | None:
@@ -271,11 +252,8 @@ def _may_be_one(element: CType, other: CType) -> bool:
 
 def hidden_variables(function: FunctionTree, arrays: Iterable[Variable]) -> frozenset[Variable]:
     """Variables in extents of arrays that others of the same name may hide where the region stands."""
-    declared = {
-        *function.parameters,
-        *(one for node in walk(function.body) for one in getattr(node, "variables", ())),
-    }
-    used = {node.variable for array in arrays for node in extent_nodes(array) if isinstance(node, Reference)}
+    declared = {*function.parameters, *declared_in(walk(function.body))}
+    used = {variable for array in arrays for variable in named_in(extent_nodes(array))}
     return frozenset(one for one in used if any(other.name == one.name for other in declared - {one}))
 
 
@@ -290,21 +268,15 @@ def read_extents(
     array: Variable, affine: AffineReader, changed: frozenset[Variable]
 ) -> list[isl.PwAff | None]:
     """The extents that are affine in parameters which hold still from the declaration to the region."""
-    nothing = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-    scope = Scope((), nothing, nothing)
     extents: list[isl.PwAff | None] = []
     for extent in array.extents:
-        if extent is None:
-            extents.append(None)
-        elif isinstance(extent, int):
-            extents.append(isl.PwAff(f"{{ [] -> [{extent}] }}"))
-        elif any(isinstance(node, Reference) and node.variable in changed for node in walk(extent)):
-            extents.append(None)
-        else:
-            try:
-                extents.append(affine.extent(extent, scope))
-            except NotAffine:
-                extents.append(None)
+        known: isl.PwAff | None = None
+        if isinstance(extent, int):
+            known = isl.PwAff(f"{{ [] -> [{extent}] }}")
+        elif extent is not None and changed.isdisjoint(named_in(walk(extent))):
+            with suppress(NotAffine):
+                known = affine.extent(extent, Scope.outside())
+        extents.append(known)
     return extents
 
 

@@ -8,60 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Block,
-    Call,
-    Cast,
-    Conditional,
-    CStatement,
-    CType,
-    Declare,
-    Evaluate,
-    Expression,
-    For,
-    Function,
-    FunctionTree,
-    If,
-    Label,
-    Member,
-    Number,
-    Opaque,
-    OtherLiteral,
-    OtherStatement,
-    Parentheses,
-    Reference,
-    Span,
-    Subscript,
-    Unary,
-    Variable,
-)
-from arrayfold.frontends.c.declarations import (
-    c_type,
-    declared_names,
-    declared_purity,
-    storage,
-    written_type,
-)
-from arrayfold.frontends.c.inline import (
-    calls_in,
-    changed_in,
-    globals_in,
-    has_hidden_code,
-    simple_body,
-    stored_in,
-)
-from arrayfold.frontends.c.libclang import (
-    cindex,
-    evaluate,
-    file_location,
-    identifiers_in_header,
-    library,
-    raise_errors,
-    skipped_parts,
-    translation_unit,
-)
+from arrayfold.c import tree as c
+from arrayfold.c.calls import facts_of
+from arrayfold.c.tree import CStatement, CType, Expression, Function, FunctionTree, Span, Variable
+from arrayfold.frontends.c import libclang
 
 _BINARY = (
     *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
@@ -78,20 +28,7 @@ _SUFFIXES = {
     "long long": "LL",
     "unsigned long long": "ULL",
 }
-_STATEMENTS = {
-    "WHILE_STMT": "while",
-    "DO_STMT": "do while",
-    "SWITCH_STMT": "switch",
-    "CASE_STMT": "case",
-    "DEFAULT_STMT": "default",
-    "GOTO_STMT": "goto",
-    "INDIRECT_GOTO_STMT": "goto",
-    "BREAK_STMT": "break",
-    "CONTINUE_STMT": "continue",
-    "RETURN_STMT": "return",
-    "ASM_STMT": "asm",
-    "MS_ASM_STMT": "asm",
-}
+_STATEMENTS = {"DO_STMT": "do while", "INDIRECT_GOTO_STMT": "goto", "MS_ASM_STMT": "asm"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +48,8 @@ class Unit:
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
     """The functions of a C file; an error of the compiler is an InputError at its place."""
-    unit = translation_unit(file, data, arguments)
-    raise_errors(unit, file, data)
+    unit = libclang.translation_unit(file, data, arguments)
+    libclang.raise_errors(unit, file, data)
     return _Converter(unit, file, data).unit()
 
 
@@ -124,18 +61,13 @@ class _Converter:
         self._unit = unit
         self._file = file
         self._text = data.decode("latin-1")
-        self._macro_uses = {
-            cursor.extent.start.offset
-            for cursor in unit.cursor.get_children()
-            if cursor.kind.name == "MACRO_INSTANTIATION"
-            and cursor.location.file is not None
-            and cursor.location.file.name == file
-        }
-        self._macros = {
-            cursor.spelling: cursor
-            for cursor in unit.cursor.get_children()
-            if cursor.kind.name == "MACRO_DEFINITION"
-        }
+        self._all = list(unit.cursor.get_children())
+        places = ((cursor, cursor.location.file) for cursor in self._all)
+        self._own = [cursor for cursor, place in places if place is not None and place.name == file]
+        uses = (cursor for cursor in self._own if cursor.kind.name == "MACRO_INSTANTIATION")
+        self._macro_uses = {cursor.extent.start.offset for cursor in uses}
+        macros = (cursor for cursor in self._all if cursor.kind.name == "MACRO_DEFINITION")
+        self._macros = {cursor.spelling: cursor for cursor in macros}
         self._specifiers = -1
         self._variables: dict[Any, Variable] = {}
         self._functions: dict[Any, Function] = {}
@@ -143,34 +75,30 @@ class _Converter:
     def unit(self) -> Unit:
         functions = [
             self._function_tree(cursor)
-            for cursor in self._unit.cursor.get_children()
-            if cursor.kind.name == "FUNCTION_DECL"
-            and cursor.is_definition()
-            and cursor.location.file is not None
-            and cursor.location.file.name == self._file
+            for cursor in self._own
+            if cursor.kind.name == "FUNCTION_DECL" and cursor.is_definition()
         ]
-        outside = list(self._unit.cursor.get_children())
         macros = frozenset(self._macros)
-        declared = frozenset(cursor.spelling for cursor in outside if cursor.kind.name == "FUNCTION_DECL")
-        names = {name for cursor in outside for name in declared_names(cursor)}
+        declared = frozenset(cursor.spelling for cursor in self._all if cursor.kind.name == "FUNCTION_DECL")
+        names = {name for cursor in self._all for name in libclang.declared_names(cursor)}
         names |= {variable.name for variable in self._variables.values()}
         names |= {function.name for function in self._functions.values()}
         for name in {str(include.include.name) for include in self._unit.get_includes()}:
-            names |= identifiers_in_header(name)
-        skipped = skipped_parts(self._unit, self._file)
+            names |= libclang.identifiers_in_header(name)
+        skipped = libclang.skipped_parts(self._unit, self._file)
         return Unit(tuple(functions), skipped, macros, declared, macros | names)
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
         body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
         statement = self._statement(body)
-        assert isinstance(statement, Block)
+        assert isinstance(statement, c.Block)
         return FunctionTree(
             cursor.spelling,
             self._parameters(cursor),
             statement,
-            c_type(cursor.result_type),
+            libclang.c_type(cursor.result_type),
             self._span(cursor),
-            cursor.storage_class == cindex.StorageClass.STATIC,
+            cursor.storage_class == libclang.cindex.StorageClass.STATIC,
         )
 
     def _parameters(self, cursor: Any) -> tuple[Variable, ...]:
@@ -180,15 +108,15 @@ class _Converter:
 
     def _span(self, cursor: Any) -> Span:
         extent = cursor.extent
-        file, start = file_location(extent.start)
-        _, end = file_location(extent.end)
+        file, start = libclang.file_location(extent.start)
+        _, end = libclang.file_location(extent.end)
         if file != self._file:
             return Span(-1, -1, is_text=False)
         return Span(start, max(start, end), start not in self._macro_uses)
 
     def _token(self, cursor: Any) -> str | None:
         """The text of a number or a character constant that does not come out of a macro."""
-        file, offset = file_location(cursor.extent.start)
+        file, offset = libclang.file_location(cursor.extent.start)
         match = _TOKEN.match(self._text, offset) if file == self._file else None
         return match.group() if match else None
 
@@ -197,7 +125,7 @@ class _Converter:
     def _variable(self, cursor: Any) -> Variable:
         key = cursor.canonical.hash
         if key not in self._variables:
-            initializer = library().clang_Cursor_getVarDeclInitializer(cursor)
+            initializer = libclang.library().clang_Cursor_getVarDeclInitializer(cursor)
             parts = [child for child in cursor.get_children() if child.kind.is_expression()]
             initial = parts.pop() if parts and not initializer.kind.is_invalid() else None
             variable = self._variables[key] = self._new_variable(cursor, parts)
@@ -211,8 +139,8 @@ class _Converter:
         specifiers = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
         return Variable(
             cursor.spelling,
-            c_type(cursor.type),
-            storage(cursor),
+            libclang.c_type(cursor.type),
+            libclang.storage(cursor),
             self._span(cursor),
             element,
             extents,
@@ -220,8 +148,8 @@ class _Converter:
             bool(re.search(r"\brestrict\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
-            file_location(cursor.location)[1],
-            written_type(self._text, specifiers, self._macros, element),
+            libclang.file_location(cursor.location)[1],
+            libclang.written_type(self._text, specifiers, self._macros, element),
         )
 
     def _extents(
@@ -238,25 +166,20 @@ class _Converter:
                 is_pointer = True
                 extents.append(None)
                 kind = kind.get_pointee()
-            elif name == "CONSTANTARRAY":
-                if written:
-                    written.pop()
-                extents.append(int(kind.element_count))
-                kind = kind.element_type
-            elif name == "VARIABLEARRAY":
-                extents.append(written.pop() if written else None)
-                kind = kind.element_type
-            elif name == "INCOMPLETEARRAY":
-                extents.append(None)
+            elif name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
+                size = written.pop() if written and name != "INCOMPLETEARRAY" else None
+                extents.append(int(kind.element_count) if name == "CONSTANTARRAY" else size)
                 kind = kind.element_type
             else:
-                return tuple(extents), c_type(spelled), is_pointer
+                return tuple(extents), libclang.c_type(spelled), is_pointer
 
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
         key = declared.canonical.hash
         if key not in self._functions:
-            function = self._functions[key] = Function(declared.spelling, declared=declared_purity(declared))
+            function = self._functions[key] = Function(
+                declared.spelling, declared=libclang.declared_purity(declared)
+            )
             # Only now, because the body may call the function itself.
             for name, value in self._facts(declared).items():
                 object.__setattr__(function, name, value)
@@ -270,20 +193,7 @@ class _Converter:
         bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
         body = self._statement(bodies[0]) if bodies else None
         parameters = self._parameters(definition)
-        if not isinstance(body, Block):
-            return {"parameters": parameters}
-        locals_, returned = simple_body(body.statements) or ((), None)
-        return {
-            "parameters": parameters,
-            "locals": locals_,
-            "returned": returned,
-            "globals": globals_in(body),
-            "changed": changed_in(body),
-            "stored": stored_in(body),
-            "calls": calls_in(body),
-            "has_body": True,
-            "has_assembly": has_hidden_code(body),
-        }
+        return {"parameters": parameters, **(facts_of(body) if isinstance(body, c.Block) else {})}
 
     # ------------------------------------------------ statements
 
@@ -291,37 +201,37 @@ class _Converter:
         span, name = self._span(cursor), cursor.kind.name
         parts = list(cursor.get_children())
         if cursor.kind.is_expression():
-            return Evaluate(span, self._expression(cursor))
+            return c.Evaluate(span, self._expression(cursor))
         if name == "DECL_STMT":
             # libclang lets all declarators but the first begin after the type.
             self._specifiers = span.start
             variables = [self._variable(part) for part in parts if part.kind.name == "VAR_DECL"]
             self._specifiers = -1
-            return Declare(span, tuple(variables))
+            return c.Declare(span, tuple(variables))
         if name == "COMPOUND_STMT":
-            return Block(span, tuple(self._statement(part) for part in parts))
+            return c.Block(span, tuple(self._statement(part) for part in parts))
         if name == "NULL_STMT":
-            return Block(span, ())
+            return c.Block(span, ())
         if name == "LABEL_STMT" and parts:
-            return Label(span, cursor.spelling, self._statement(parts[-1]))
+            return c.Label(span, cursor.spelling, self._statement(parts[-1]))
         if name == "IF_STMT" and len(parts) >= 2:
             otherwise = self._statement(parts[2]) if len(parts) > 2 else None
-            return If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
+            return c.If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
         if name == "FOR_STMT":
             return self._for(span, parts)
         if name == "UNEXPOSED_STMT" and len(parts) == 1:
             return self._statement(parts[0])
         what = _STATEMENTS.get(name, name.lower().removesuffix("_stmt").replace("_", " "))
-        return OtherStatement(span, what, tuple(self._either(part) for part in parts))
+        return c.OtherStatement(span, what, tuple(self._either(part) for part in parts))
 
-    def _for(self, span: Span, parts: list[Any]) -> For:
+    def _for(self, span: Span, parts: list[Any]) -> c.For:
         """A loop with four children has all its parts; with fewer, libclang does not say which is missing."""
         body = self._statement(parts[-1])
         if len(parts) != 4:
-            return For(span, None, None, None, body)
+            return c.For(span, None, None, None, body)
         start = self._statement(parts[0])
-        assert isinstance(start, Declare | Evaluate)
-        return For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
+        assert isinstance(start, c.Declare | c.Evaluate)
+        return c.For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
 
     def _either(self, cursor: Any) -> CStatement | Expression:
         return self._expression(cursor) if cursor.kind.is_expression() else self._statement(cursor)
@@ -329,60 +239,65 @@ class _Converter:
     # ------------------------------------------------ expressions
 
     def _expression(self, cursor: Any) -> Expression:
-        span, name, kind = self._span(cursor), cursor.kind.name, c_type(cursor.type)
+        span, name, kind = self._span(cursor), cursor.kind.name, libclang.c_type(cursor.type)
         if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
-            value = evaluate(cursor)
+            value = libclang.evaluate(cursor)
             text = self._token(cursor)
             if isinstance(value, int):
                 # libclang gives 64 bits with a sign.
                 value = value % (1 << kind.bits) if kind.kind == "unsigned" else value
-                return Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
+                return c.Number(span, kind, value, text or f"{value}{_SUFFIXES.get(kind.spelling, '')}")
         if name == "FLOATING_LITERAL":
             return self._floating(cursor, span, kind)
         if name == "STRING_LITERAL":
-            return OtherLiteral(span, kind, cursor.spelling)
+            return c.OtherLiteral(span, kind, cursor.spelling)
         if name == "DECL_REF_EXPR":
             return self._reference(cursor, span, kind)
         parts = [child for child in cursor.get_children() if child.kind.is_expression()]
         if name == "CALL_EXPR" and cursor.referenced is not None:
             if cursor.referenced.kind.name == "FUNCTION_DECL":
                 arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
-                return Call(span, kind, self._called(cursor), arguments)
+                return c.Call(span, kind, self._called(cursor), arguments)
             name = "call through a pointer"
         inner = tuple(self._expression(part) for part in parts)
         if name == "UNEXPOSED_EXPR" and len(inner) == 1:
-            return Cast(span, kind, inner[0], is_implied=True)
+            return c.Cast(span, kind, inner[0], is_implied=True)
         if name == "CSTYLE_CAST_EXPR" and len(inner) >= 1:
-            return Cast(span, kind, inner[-1], is_implied=False)
+            return c.Cast(span, kind, inner[-1], is_implied=False)
         if name == "PAREN_EXPR" and len(inner) == 1:
-            return Parentheses(span, kind, inner[0])
+            return c.Parentheses(span, kind, inner[0])
         if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
-            return Conditional(span, kind, *inner)
+            return c.Conditional(span, kind, *inner)
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
             base, index = inner if inner[1].type.is_integer else reversed(inner)
-            return Subscript(span, kind, base, index)
+            return c.Subscript(span, kind, base, index)
         if name == "MEMBER_REF_EXPR" and len(inner) == 1:
-            return Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
+            return c.Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
         if name == "UNARY_OPERATOR" and len(inner) == 1:
-            operator = _UNARY[min(library().clang_getCursorUnaryOperatorKind(cursor), len(_UNARY) - 1)]
-            return Unary(span, kind, operator, inner[0])
+            number = libclang.library().clang_getCursorUnaryOperatorKind(cursor)
+            operator = _UNARY[min(number, len(_UNARY) - 1)]
+            return c.Unary(span, kind, operator, inner[0])
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
-            operator = _BINARY[library().clang_getCursorBinaryOperatorKind(cursor)]
+            operator = _BINARY[libclang.library().clang_getCursorBinaryOperatorKind(cursor)]
             is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
-            return (Assign if is_assignment else Binary)(span, kind, operator, *inner)
+            return (c.Assign if is_assignment else c.Binary)(span, kind, operator, *inner)
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
-        return Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
+        return c.Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
 
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
         text = self._token(cursor)
         if text is None and kind.spelling in ("float", "double"):
-            text = f"{evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
-        return OtherLiteral(span, kind, text) if text else Opaque(span, kind, f"a {kind.spelling} in a macro")
+            text = f"{libclang.evaluate(cursor)!r}{'f' if kind.spelling == 'float' else ''}"
+        return (
+            c.OtherLiteral(span, kind, text)
+            if text
+            else c.Opaque(span, kind, f"a {kind.spelling} in a macro")
+        )
 
     def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
         declared = cursor.referenced
         if declared is not None and declared.kind.name in ("VAR_DECL", "PARM_DECL"):
-            return Reference(span, kind, self._variable(declared))
+            return c.Reference(span, kind, self._variable(declared))
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
-            return Number(span, kind, int(declared.enum_value), declared.spelling)
-        return Opaque(span, kind, f"{cursor.spelling} used as a value")
+            return c.Number(span, kind, int(declared.enum_value), declared.spelling)
+        return c.Opaque(span, kind, f"{cursor.spelling} used as a value")

@@ -7,23 +7,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold.c import tree as c
 from arrayfold.c.source import SameCondition, StatementSource
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Call,
-    CStatement,
-    Expression,
-    Number,
-    Opaque,
-    OtherLiteral,
-    Reference,
-    Subscript,
-    Unary,
-    bare,
-    children,
-    walk,
-)
+from arrayfold.c.tree import CStatement, Expression, bare, children, walk
 from arrayfold.exact.isl import coalesced, sets_of
 from arrayfold.order.events import Order, order_of
 from arrayfold.program.model import Program, Statement
@@ -83,18 +69,18 @@ def _conditions(program: Program) -> list[_Condition]:
 
 def _is_plain(condition: Expression) -> bool:
     """Whether an expression only computes with values that nothing else changes."""
-    refused = (Assign, Call, Opaque)
+    refused = (c.Assign, c.Call, c.Opaque)
     return all(
         not isinstance(one, refused)
-        and not (isinstance(one, Reference) and one.variable.is_volatile)
-        and not (isinstance(one, Unary) and one.operator not in ("+", "-", "!", "~"))
+        and not (isinstance(one, c.Reference) and one.variable.is_volatile)
+        and not (isinstance(one, c.Unary) and one.operator not in ("+", "-", "!", "~"))
         for one in walk(condition)
     )
 
 
 def _without_negations(condition: Expression) -> tuple[Expression, bool]:
     expression, is_negated = bare(condition), False
-    while isinstance(expression, Unary) and expression.operator == "!":
+    while isinstance(expression, c.Unary) and expression.operator == "!":
         expression, is_negated = bare(expression.operand), not is_negated
     return expression, is_negated
 
@@ -114,7 +100,7 @@ def _compare(program: Program, order: Order, first: _Condition, second: _Conditi
 def _opposite(program: Program, first: _Condition, second: _Condition) -> isl.Map | None:
     """{ C[i] -> D[j] }: where two comparisons of whole numbers are each the contrary of the other."""
     left, right = first.expression, second.expression
-    if not isinstance(left, Binary) or not isinstance(right, Binary):
+    if not isinstance(left, c.Binary) or not isinstance(right, c.Binary):
         return None
     operands = (left.left, left.right, right.left, right.right)
     # A floating-point number may be unordered, so that neither comparison holds.
@@ -142,15 +128,15 @@ def _equal(
             pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
         return pairs.intersect(all_pairs)
     match left, right:
-        case (Number(), Number()) if left.value == right.value:
+        case (c.Number(), c.Number()) if left.value == right.value:
             return all_pairs
-        case (OtherLiteral(), OtherLiteral()) if left.text == right.text:
+        case (c.OtherLiteral(), c.OtherLiteral()) if left.text == right.text:
             return all_pairs
-        case (Reference(), Reference()):
+        case (c.Reference(), c.Reference()):
             return _equal_variables(first, second, left, right, all_pairs)
-        case (Number() | OtherLiteral() | Subscript(), _):
+        case (c.Number() | c.OtherLiteral() | c.Subscript(), _):
             return None
-        case (Unary() | Binary(), Unary() | Binary()) if left.operator != right.operator:
+        case (c.Unary() | c.Binary(), c.Unary() | c.Binary()) if left.operator != right.operator:
             return None
         case _ if getattr(left, "name", None) != getattr(right, "name", None):
             return None
@@ -159,7 +145,7 @@ def _equal(
 
 
 def _equal_variables(
-    first: _Condition, second: _Condition, left: Reference, right: Reference, all_pairs: isl.Map
+    first: _Condition, second: _Condition, left: c.Reference, right: c.Reference, all_pairs: isl.Map
 ) -> isl.Map | None:
     """{ C[i] -> D[j] }: where two variables that are not data have the same value."""
     iterators = first.source.iterators, second.source.iterators

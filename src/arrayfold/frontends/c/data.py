@@ -1,4 +1,4 @@
-"""The data that a C function takes and uses, with their types down to the last field.
+"""The data that a C function takes and uses, with types as far as values are made up and compared by them.
 
 libclang comes without types, so this file is checked loosely; nothing of libclang leaves it.
 """
@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
-from arrayfold.c.data import (
-    ArrayData,
-    DataType,
-    GlobalData,
-    OtherData,
-    PointerData,
-    RecordData,
-    ScalarData,
-    ScalarKind,
-)
 from arrayfold.c.source import CText
 from arrayfold.frontends.c.libclang import library, translation_unit
+
+ScalarKind: TypeAlias = Literal["integer", "truth", "real", "long real", "complex"]
 
 _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|__restrict|_Atomic)\b\s*")
 _SCALARS: Mapping[str, ScalarKind] = {
@@ -32,6 +24,77 @@ _SCALARS: Mapping[str, ScalarKind] = {
     "BOOL": "truth",
     "LONGDOUBLE": "long real",
 }
+
+
+@dataclass(frozen=True)
+class ScalarData:
+    """A number.
+
+    name  its type without qualifiers, as C can read it
+    """
+
+    name: str
+    kind: ScalarKind
+    is_const: bool = False
+
+
+@dataclass(frozen=True)
+class ArrayData:
+    """An array; its count is None where it is not a constant."""
+
+    element: DataType
+    count: int | None
+
+
+@dataclass(frozen=True)
+class PointerData:
+    """A pointer to data."""
+
+    target: DataType
+    is_const: bool = False
+
+
+@dataclass(frozen=True)
+class RecordData:
+    """A structure or a union; a field without a name holds fields that are reached without it."""
+
+    name: str
+    fields: tuple[tuple[str, DataType], ...]
+    is_union: bool
+    is_const: bool = False
+
+
+@dataclass(frozen=True)
+class OtherData:
+    """Anything else, such as a function or a type without a definition.
+
+    is_around  whether it is a structure that this one is part of, as in a list
+    """
+
+    name: str
+    is_around: bool = False
+
+
+DataType: TypeAlias = ScalarData | ArrayData | PointerData | RecordData | OtherData
+
+
+@dataclass(frozen=True)
+class GlobalData:
+    """A variable outside of functions."""
+
+    type: DataType
+    has_value: bool
+
+
+def is_constant(data: DataType) -> bool:
+    """Whether nothing of it may be written."""
+    match data:
+        case ArrayData(element=element):
+            return is_constant(element)
+        case ScalarData(is_const=is_const) | PointerData(is_const=is_const) | RecordData(is_const=is_const):
+            return is_const
+        case OtherData():
+            return True
 
 
 @dataclass(frozen=True)
@@ -72,14 +135,21 @@ def function_data(text: CText, name: str) -> FunctionData:
 
 def _data(kind: Any, around: tuple[str, ...] = ()) -> DataType:
     """A type; `around` names the structures that it is part of."""
-    name = kind.get_canonical().kind.name
-    if name == "POINTER":
-        return _pointer(kind, around)
-    if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
-        return _array(kind, around)
     canonical = kind.get_canonical()
+    name = canonical.kind.name
     spelling = _QUALIFIER.sub("", canonical.spelling).strip()
     is_const = bool(canonical.is_const_qualified())
+    if name == "POINTER":
+        pointee = canonical.get_pointee()
+        if pointee.kind.name == "VOID":
+            return PointerData(ScalarData("unsigned char", "integer"), bool(kind.is_const_qualified()))
+        return PointerData(_data(pointee, around), is_const)
+    if name in ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"):
+        element = _data(canonical.element_type, around)
+        count = int(canonical.element_count) if name == "CONSTANTARRAY" else None
+        # The qualifiers of an array are those of its elements: they get lost in `const` typedefs of arrays.
+        is_const = bool(kind.is_const_qualified()) or is_const
+        return ArrayData(_constant(element) if is_const else element, count)
     if name in _SCALARS:
         return ScalarData(spelling, _SCALARS[name], is_const)
     if name == "COMPLEX":
@@ -89,35 +159,10 @@ def _data(kind: Any, around: tuple[str, ...] = ()) -> DataType:
     return OtherData(spelling)
 
 
-def _pointer(kind: Any, around: tuple[str, ...]) -> DataType:
-    pointee = kind.get_canonical().get_pointee()
-    if pointee.kind.name == "VOID":
-        return PointerData(ScalarData("unsigned char", "integer"), bool(kind.is_const_qualified()))
-    is_const = bool(kind.get_canonical().is_const_qualified())
-    return PointerData(_data(pointee, around), is_const)
-
-
-def _array(kind: Any, around: tuple[str, ...]) -> DataType:
-    # The qualifiers of an array are those of its elements: they get lost in `const` typedefs of arrays.
-    is_const = bool(kind.is_const_qualified() or kind.get_canonical().is_const_qualified())
-    canonical = kind.get_canonical()
-    count = int(canonical.element_count) if canonical.kind.name == "CONSTANTARRAY" else None
-    element = _data(canonical.element_type, around)
-    return ArrayData(_constant(element) if is_const else element, count)
-
-
 def _constant(data: DataType) -> DataType:
-    match data:
-        case ArrayData(element, count):
-            return ArrayData(_constant(element), count)
-        case ScalarData(name, kind):
-            return ScalarData(name, kind, is_const=True)
-        case PointerData(target):
-            return PointerData(target, is_const=True)
-        case RecordData(name, fields, is_union):
-            return RecordData(name, fields, is_union, is_const=True)
-        case OtherData():
-            return data
+    if isinstance(data, ArrayData):
+        return replace(data, element=_constant(data.element))
+    return data if isinstance(data, OtherData) else replace(data, is_const=True)
 
 
 def _record(canonical: Any, spelling: str, is_const: bool, around: tuple[str, ...]) -> DataType:

@@ -62,9 +62,7 @@ def _depends(
     item, task, names = statement.found, statement.task, statement.names
     around = ", ".join(names[: task.loops])
     known = {*names[: task.loops], *parameters} - text.macros
-    signs = ["-" if sign < 0 else "" for sign in _signs(item)]
-    turns = [sign + name for sign, name in zip(signs, names, strict=True)]
-    in_turns = isl.UnionMap(f"{{ [{around}] -> [{', '.join(turns[: task.loops])}] }}")
+    in_turns = isl.UnionMap(f"{{ [{around}] -> [{', '.join(_turns(item, names)[: task.loops])}] }}")
     for clause in task.directive.depends:
         kind, _, listed = clause.partition(":")
         for item in re.split(r",(?![^\[]*\])", listed):
@@ -73,9 +71,8 @@ def _depends(
                 raise _not_understood(text, task)
             subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
             used = {word for part in subscripts for word in re.findall(r"[A-Za-z_]\w*", part)}
-            if not used <= known or re.search(r"[%/]", match.group(2)):
-                raise _not_understood(text, task)
-            if ranks.get(match.group(1), len(subscripts)) != len(subscripts):
+            is_cell = ranks.get(match.group(1), len(subscripts)) == len(subscripts)
+            if not used <= known or re.search(r"[%/]", match.group(2)) or not is_cell:
                 raise _not_understood(text, task)
             cell = f"{match.group(1)}[{', '.join(subscripts)}]"
             try:
@@ -119,12 +116,12 @@ def _task_of(item: Found, loops: int) -> isl.UnionMap:
 
 def instances_of(item: Found) -> isl.Map:
     """{ [v] -> S[i] }: the instances of a statement by the turns of its loops, v = -i where they go down."""
-    signs = _signs(item)
-    names = [f"i{k}" for k in range(len(signs))]
-    turns = [f"{'-' if sign < 0 else ''}{name}" for sign, name in zip(signs, names, strict=True)]
-    order = relation(names, turns, names=(item.name, ""))
+    names = [f"i{k}" for k in range(len(item.source.iterators))]
+    order = relation(names, _turns(item, names), names=(item.name, ""))
     return order.intersect_domain(item.may.set_tuple_name(item.name)).reverse()
 
 
-def _signs(item: Found) -> list[int]:
-    return [link.sign for link in item.path if isinstance(link, Loop)]
+def _turns(item: Found, names: Sequence[str]) -> list[str]:
+    """The turns of the loops around a statement in terms of its iterators."""
+    loops = (link for link in item.path if isinstance(link, Loop))
+    return [f"-{name}" if loop.sign < 0 else name for loop, name in zip(loops, names, strict=True)]

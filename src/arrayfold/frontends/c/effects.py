@@ -5,26 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from arrayfold.c import tree as c
 from arrayfold.c.source import CText
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Conditional,
-    Expression,
-    Member,
-    Number,
-    Opaque,
-    OtherLiteral,
-    Parentheses,
-    Reference,
-    Subscript,
-    Unary,
-    Variable,
-    array_access,
-    bare,
-)
+from arrayfold.c.tree import Expression, Variable, array_access, bare
 from arrayfold.frontends.c.affine import AffineReader, Scope
 
 
@@ -65,29 +48,22 @@ class EffectReader:
     def _assignment(self, expression: Expression, scope: Scope) -> None:
         inner = bare(expression)
         match inner:
-            case Assign(operator=operator, target=target, value=value):
+            case c.Assign(operator=operator, target=target, value=value):
                 self._target(target, scope, is_read=operator != "=")
                 self._assignment(value, scope)
-            case Unary(operator="x++" | "x--" | "++" | "--", operand=operand):
+            case c.Unary(operator="x++" | "x--" | "++" | "--", operand=operand):
                 self._target(operand, scope, is_read=True)
-            case Cast(operand=operand, type=kind) if kind.spelling == "void":
+            case c.Cast(operand=operand, type=kind) if kind.spelling == "void":
                 self._assignment(operand, scope)
             case _:
                 self._value(expression, scope)
 
     def _target(self, target: Expression, scope: Scope, *, is_read: bool) -> None:
         inner = bare(target)
-        is_partial = isinstance(inner, Member)
-        while isinstance(inner, Member) and not inner.is_arrow:
+        is_partial = isinstance(inner, c.Member)
+        while isinstance(inner, c.Member) and not inner.is_arrow:
             inner = bare(inner.base)
         self._refuse_pointers(inner)
-        access = array_access(inner)
-        if access is None:
-            raise self._text.error(
-                "cannot see what this assigns to",
-                target.span.start,
-                "Assign to an array element or a variable.",
-            )
         if is_read:
             self._access(inner, scope, is_write=False)
         self._access(inner, scope, is_write=True, is_partial=is_partial)
@@ -129,48 +105,45 @@ class EffectReader:
 
     def _value(self, expression: Expression, scope: Scope) -> None:
         match expression:
-            case Number() | OtherLiteral():
+            case c.Number() | c.OtherLiteral() | c.Opaque(what="sizeof"):
                 return
-            case Parentheses(inner=inner):
+            case (
+                c.Parentheses(inner=inner)
+                | c.Cast(operand=inner)
+                | c.Member(base=inner, is_arrow=False)
+                | c.Unary(operator="+" | "-" | "!" | "~", operand=inner)
+            ):
                 self._value(inner, scope)
-            case Cast(operand=operand):
-                self._value(operand, scope)
-            case Reference() | Subscript():
+            case c.Reference() | c.Subscript():
                 self._refuse_pointers(expression)
                 self._access(expression, scope, is_write=False)
-            case Member(base=base, is_arrow=False):
-                self._value(base, scope)
-            case Binary(operator="&&" | "||" as operator, left=left, right=right):
+            case c.Binary(operator="&&" | "||" as operator, left=left, right=right):
                 self._value(left, scope)
                 truth = self._affine.truth(left, scope)
                 reached = truth if operator == "&&" else truth.negated()
                 self._value(right, scope.narrowed(reached.may, reached.must))
-            case Binary(operator=operator, left=left, right=right) if operator != ",":
+            case c.Binary(operator=operator, left=left, right=right) if operator != ",":
                 self._value(left, scope)
                 self._value(right, scope)
-            case Conditional(condition=condition, then=then, otherwise=otherwise):
+            case c.Conditional(condition=condition, then=then, otherwise=otherwise):
                 self._value(condition, scope)
                 truth = self._affine.truth(condition, scope)
                 fails = truth.negated()
                 self._value(then, scope.narrowed(truth.may, truth.must))
                 self._value(otherwise, scope.narrowed(fails.may, fails.must))
-            case Unary(operator="+" | "-" | "!" | "~", operand=operand):
-                self._value(operand, scope)
-            case Call(arguments=arguments):
+            case c.Call(arguments=arguments):
                 for argument in arguments:
                     self._argument(argument, scope)
-            case Opaque(what="sizeof"):
-                return
             case _:
                 raise self._refusal(expression)
 
     def _argument(self, argument: Expression, scope: Scope) -> None:
         """Arrays that are given to a function may be read and written by it anywhere."""
         inner = bare(argument)
-        if isinstance(inner, Cast):
+        if isinstance(inner, c.Cast):
             inner = bare(inner.operand)
         access = array_access(inner)
-        if isinstance(inner, Unary) and inner.operator == "&":
+        if isinstance(inner, c.Unary) and inner.operator == "&":
             access = array_access(bare(inner.operand))
             inner = inner.operand
         elif access is not None and len(access[1]) == access[0].rank:
@@ -188,27 +161,23 @@ class EffectReader:
         """Only chains of subscripts on a variable are understood, not `*p` or `(p + 1)[i]`."""
         if array_access(expression) is None:
             inner = bare(expression)
-            while isinstance(inner, Subscript):
+            while isinstance(inner, c.Subscript):
                 inner = bare(inner.base)
             raise self._refusal(inner)
 
     def _refusal(self, expression: Expression) -> Exception:
         offset = expression.span.start
         match expression:
-            case Unary(operator="*") | Unary(operator="&"):
+            case c.Unary(operator="*" | "&") | c.Binary(operator="+" | "-"):
                 what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
-            case Binary(operator="+" | "-"):
-                what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
-            case Member(is_arrow=True) | Member():
+            case c.Member():
                 what = "arrays inside structures cannot be analysed"
                 hint = "Copy the pointer to a variable with restrict, or pass the array as a parameter."
-            case Unary(operator="__real" | "__imag" | "__extension__" as word):
+            case c.Unary(operator="__real" | "__imag" | "__extension__" as word) | c.Opaque(what=word):
                 what, hint = f"this cannot be analysed: {word}", None
-            case Assign() | Unary() | Binary(operator=","):
+            case c.Assign() | c.Unary() | c.Binary(operator=","):
                 what = "an assignment inside an expression cannot be analysed"
                 hint = "Make it a statement of its own."
-            case Opaque(what=word):
-                what, hint = f"this cannot be analysed: {word}", None
             case _:
                 what, hint = "this cannot be analysed", None
         return self._text.error(what, offset, hint)

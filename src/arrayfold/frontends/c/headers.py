@@ -11,6 +11,14 @@ from pathlib import Path
 DIRECTORY = "/arrayfold-headers"
 SYSTEM_HEADER = "/usr/include/stdlib.h"
 
+_INTEGERS = [f"{sign}int{size}" for sign in ("", "u") for size in ("8", "16", "32", "64", "ptr", "max")]
+
+
+def _builtin(*names: str) -> str:
+    """Macros that the compiler knows with underscores around their names."""
+    return "".join(f"#define {name} __{name}__\n" for name in names)
+
+
 _COMPILER_HEADERS = {
     "stddef.h": """
 typedef __SIZE_TYPE__ size_t;
@@ -37,63 +45,32 @@ typedef __builtin_va_list __gnuc_va_list;
     "stdalign.h": "#define alignas _Alignas\n#define alignof _Alignof\n",
     "stdnoreturn.h": "#define noreturn _Noreturn\n",
     "iso646.h": "#define and &&\n#define or ||\n#define not !\n",
-    "float.h": """
-#define FLT_EPSILON __FLT_EPSILON__
-#define FLT_MAX __FLT_MAX__
-#define FLT_MIN __FLT_MIN__
-#define DBL_EPSILON __DBL_EPSILON__
-#define DBL_MAX __DBL_MAX__
-#define DBL_MIN __DBL_MIN__
-#define LDBL_EPSILON __LDBL_EPSILON__
-#define LDBL_MAX __LDBL_MAX__
-#define LDBL_MIN __LDBL_MIN__
-""",
-    "limits.h": """
-#define CHAR_BIT __CHAR_BIT__
-#define SCHAR_MAX __SCHAR_MAX__
+    "float.h": _builtin(
+        *(f"{kind}_{what}" for kind in ("FLT", "DBL", "LDBL") for what in ("EPSILON", "MAX", "MIN")),
+    ),
+    "limits.h": _builtin("CHAR_BIT", "SCHAR_MAX", "SHRT_MAX", "INT_MAX", "LONG_MAX")
+    + """
 #define SCHAR_MIN (-__SCHAR_MAX__ - 1)
 #define UCHAR_MAX (__SCHAR_MAX__ * 2 + 1)
 #define CHAR_MAX SCHAR_MAX
 #define CHAR_MIN SCHAR_MIN
-#define SHRT_MAX __SHRT_MAX__
 #define SHRT_MIN (-__SHRT_MAX__ - 1)
 #define USHRT_MAX (__SHRT_MAX__ * 2 + 1)
-#define INT_MAX __INT_MAX__
 #define INT_MIN (-__INT_MAX__ - 1)
 #define UINT_MAX (__INT_MAX__ * 2U + 1U)
-#define LONG_MAX __LONG_MAX__
 #define LONG_MIN (-__LONG_MAX__ - 1L)
 #define ULONG_MAX (__LONG_MAX__ * 2UL + 1UL)
 #define LLONG_MAX __LONG_LONG_MAX__
 #define LLONG_MIN (-__LONG_LONG_MAX__ - 1LL)
 #define ULLONG_MAX (__LONG_LONG_MAX__ * 2ULL + 1ULL)
 """,
-    "stdint.h": """
-typedef __INT8_TYPE__ int8_t;
-typedef __INT16_TYPE__ int16_t;
-typedef __INT32_TYPE__ int32_t;
-typedef __INT64_TYPE__ int64_t;
-typedef __UINT8_TYPE__ uint8_t;
-typedef __UINT16_TYPE__ uint16_t;
-typedef __UINT32_TYPE__ uint32_t;
-typedef __UINT64_TYPE__ uint64_t;
-typedef __INTPTR_TYPE__ intptr_t;
-typedef __UINTPTR_TYPE__ uintptr_t;
-typedef __INTMAX_TYPE__ intmax_t;
-typedef __UINTMAX_TYPE__ uintmax_t;
+    "stdint.h": "".join(f"typedef __{name.upper()}_TYPE__ {name}_t;\n" for name in _INTEGERS)
+    + _builtin(*(f"{name.upper()}_MAX" for name in _INTEGERS if name[-1].isdigit()), "SIZE_MAX")
+    + """
 typedef __INT64_TYPE__ int_fast64_t;
 typedef __INT32_TYPE__ int_fast32_t;
-#define INT8_MAX __INT8_MAX__
-#define INT16_MAX __INT16_MAX__
-#define INT32_MAX __INT32_MAX__
-#define INT64_MAX __INT64_MAX__
 #define INT32_MIN (-__INT32_MAX__ - 1)
 #define INT64_MIN (-__INT64_MAX__ - 1)
-#define UINT8_MAX __UINT8_MAX__
-#define UINT16_MAX __UINT16_MAX__
-#define UINT32_MAX __UINT32_MAX__
-#define UINT64_MAX __UINT64_MAX__
-#define SIZE_MAX __SIZE_MAX__
 """,
     "omp.h": """
 int omp_get_thread_num(void);

@@ -9,7 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.c.tree import CType, Variable
-from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.isl import coalesced, fresh_names, integer
 
 ORDINARY = 1 << 30
 """Sizes of this magnitude and above do not happen at run time in a loop or a subscript that anybody means."""
@@ -84,14 +84,14 @@ def is_huge_only(sizes: isl.Set, parameters: Mapping[str, Variable]) -> bool:
 
 def beyond_ordinary(value: isl.PwAff) -> isl.Set:
     """{ [i] }: where a value is as large as no loop and no subscript is."""
-    most, least = (_constant_like(value, number) for number in (ORDINARY, -ORDINARY))
+    most, least = (constant(value.get_domain_space(), number) for number in (ORDINARY, -ORDINARY))
     return value.ge_set(most).union(value.le_set(least))
 
 
 def leaving(value: isl.PwAff, kind: CType) -> tuple[isl.Set, isl.Set]:
     """{ [i] }: where a value is below the range of a type, and where it is above."""
-    low, high = limits(kind)
-    return value.lt_set(_constant_like(value, low)), value.gt_set(_constant_like(value, high))
+    low, high = (constant(value.get_domain_space(), number) for number in limits(kind))
+    return value.lt_set(low), value.gt_set(high)
 
 
 def wrapped(value: isl.PwAff, kind: CType, where: isl.Set, reached: isl.Set) -> isl.PwAff:
@@ -101,30 +101,29 @@ def wrapped(value: isl.PwAff, kind: CType, where: isl.Set, reached: isl.Set) -> 
     reached  { [i] }  the part of these in which it is computed
     """
     low, high = limits(kind)
-    size = high - low + 1
-    turns = value.sub(_constant_like(value, low)).scale_down_val(isl.Val(str(size))).floor()
+    size, space = high - low + 1, value.get_domain_space()
+    turns = value.sub(constant(space, low)).scale_down_val(integer(size)).floor()
     stays = value.intersect_domain(where.complement())
     first, last = turns.intersect_domain(reached).min_val(), turns.intersect_domain(reached).max_val()
     if first.is_int() and last.is_int() and last.to_python() - first.to_python() <= _MOST_TURNS:
         parts = [
-            value.add_constant_val(isl.Val(str(-number * size))).intersect_domain(
-                where.intersect(turns.eq_set(_constant_like(value, number)))
+            value.add_constant_val(integer(-number * size)).intersect_domain(
+                where.intersect(turns.eq_set(constant(space, number)))
             )
             for number in range(first.to_python(), last.to_python() + 1)
         ]
         return coalesced(reduce(isl.PwAff.union_add, parts, stays))
-    rest = value.sub(turns.scale_val(isl.Val(str(size))))
+    rest = value.sub(turns.scale_val(integer(size)))
     return coalesced(stays.union_add(rest.intersect_domain(where)))
 
 
 def as_truth(value: isl.PwAff) -> isl.PwAff:
     """A value converted to _Bool: 0 where it is 0, and 1 elsewhere."""
-    zero, one = (_constant_like(value, number) for number in (0, 1))
+    zero, one = (constant(value.get_domain_space(), number) for number in (0, 1))
     where = value.eq_set(zero)
     return zero.intersect_domain(where).union_add(one.intersect_domain(where.complement()))
 
 
-def _constant_like(value: isl.PwAff, number: int) -> isl.PwAff:
-    """A number as a function on the same space."""
-    space = isl.LocalSpace.from_space(value.get_domain_space())
-    return isl.PwAff.from_aff(isl.Aff.val_on_domain(space, isl.Val(str(number))))
+def constant(space: isl.Space, number: int) -> isl.PwAff:
+    """{ [i] -> [number] } on a space of iterations."""
+    return isl.PwAff.from_aff(isl.Aff.val_on_domain(isl.LocalSpace.from_space(space), integer(number)))

@@ -14,17 +14,9 @@ from arrayfold.c.tree import Assign, Binary, Declare, Evaluate, Expression, For,
 from arrayfold.exact.isl import coalesced
 from arrayfold.exact.pieces import in_one_piece
 from arrayfold.exact.relations import relation
+from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 from arrayfold.frontends.c.assumptions import Need
-from arrayfold.frontends.c.integers import (
-    Wrap,
-    beyond_ordinary,
-    is_huge_only,
-    leaving,
-    limits,
-    ordinary_sizes,
-    wraps_when_stepping,
-)
 
 _SMALL_STEP = 1 << 16
 
@@ -44,15 +36,14 @@ class LoopReader:
         assert loop.condition is not None
         start, wraps = self._affine.value_with_wraps(self._start(loop), scope)
         start = start.add_dims(isl.dim_type.in_, 1)
-        around = scope.may.add_dims(isl.dim_type.set, 1)
-        inner = Scope((*scope.iterators, variable), around, around, scope.values)
+        inner = scope.inside(variable)
         iterator = _last_iterator(inner)
         distance = iterator.sub(start) if step > 0 else start.sub(iterator)
-        reached = in_one_piece(distance.nonneg_set()).intersect(around)
+        reached = in_one_piece(distance.nonneg_set()).intersect(inner.may)
         if abs(step) > 1:
             reached = reached.intersect(distance.mod_val(isl.Val(str(abs(step)))).zero_set())
-        if wraps_when_stepping(variable.type) and step < 0:
-            below, _ = leaving(iterator, variable.type)
+        if integers.wraps_when_stepping(variable.type) and step < 0:
+            below, _ = integers.leaving(iterator, variable.type)
             reached = reached.subtract(below)
         inner = replace(inner, may=reached, must=reached)
         first = reached.intersect(distance.zero_set())
@@ -68,8 +59,8 @@ class LoopReader:
             found = self._affine.wraps[count:]
             wraps += [replace(wrap, where=wrap.where.intersect(evaluated)) for wrap in found]
         self._limit_bounds(wraps, holds, iterator)
-        ends = fails.union(self._limit_iterator(loop, variable, step, inner, start, holds))
-        if _has_inequality(loop.condition):
+        ends = fails.union(self._limit_iterator(loop, step, inner, start, holds))
+        if any(isinstance(node, Binary) and node.operator == "!=" for node in walk(loop.condition)):
             # `i != end` past the end would never stop, which no program means.
             ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
             holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
@@ -88,42 +79,39 @@ class LoopReader:
         """{ [outer, i] }: where the condition is looked at: at the start, and after every iteration."""
         return first.union(holds.apply(_shift(holds, step)))
 
-    def _limit_bounds(self, wraps: Sequence[Wrap], holds: isl.Set, iterator: isl.PwAff) -> None:
+    def _limit_bounds(self, wraps: Sequence[integers.Wrap], holds: isl.Set, iterator: isl.PwAff) -> None:
         """Bounds that wrap around are taken as they are, unless the loop would run for ages then."""
-        usual = ordinary_sizes(self._affine.parameters)
+        usual = integers.ordinary_sizes(self._affine.parameters)
         for wrap in wraps:
             if wrap.where.is_empty():
                 continue
             excluded = wrap.where.params()
-            ages = holds.intersect(beyond_ordinary(iterator)).intersect_params(excluded.intersect(usual))
-            if is_huge_only(excluded, self._affine.parameters) or not ages.is_empty():
+            ages = holds.intersect(integers.beyond_ordinary(iterator)).intersect_params(
+                excluded.intersect(usual)
+            )
+            if integers.is_huge_only(excluded, self._affine.parameters) or not ages.is_empty():
                 self._affine.needs.append(Need.of_wrap(self._text, wrap, holds.params()))
 
     def _limit_iterator(
-        self,
-        loop: For,
-        variable: Variable,
-        step: int,
-        inner: Scope,
-        start: isl.PwAff,
-        holds: isl.Set,
+        self, loop: For, step: int, inner: Scope, start: isl.PwAff, holds: isl.Set
     ) -> isl.Set:
         """The iterator must not wrap around, unless that ends the loop: { [outer, i] } where it does."""
+        variable = inner.iterators[-1]
         kind = variable.type
         nowhere = isl.Set.empty(inner.space)
-        if not wraps_when_stepping(kind):
+        if not integers.wraps_when_stepping(kind):
             return nowhere
         assert loop.condition is not None
         iterator = _last_iterator(inner)
         following = iterator.add_constant_val(isl.Val(str(step)))
-        outside = reduce(isl.Set.union, leaving(following, kind))
+        outside = reduce(isl.Set.union, integers.leaving(following, kind))
         possible = self._affine.within_types(inner)
         leaves = holds.intersect(outside).intersect(possible)
         if leaves.is_empty():
             return nowhere
-        low, high = limits(kind)
+        low, high = integers.limits(kind)
         size = high - low + 1
-        below, above = leaving(iterator, kind)
+        below, above = integers.leaving(iterator, kind)
         in_range = inner.may.union(inner.may.complement()).subtract(below).subtract(above)
         count = len(self._affine.wraps)
         truth = self._affine.truth(loop.condition, replace(inner, may=in_range, must=in_range))
@@ -139,7 +127,7 @@ class LoopReader:
         same = iterator.sub(start).mod_val(isl.Val(str(stride))).zero_set()
         stops = in_range.subtract(truth.must).intersect(same).intersect(possible)
         is_endless = stops.intersect_params(excluded).is_empty()
-        if is_endless and is_huge_only(excluded, self._affine.parameters):
+        if is_endless and integers.is_huge_only(excluded, self._affine.parameters):
             # C lets everybody assume that such a loop ends.
             return ends
         may_assume = is_endless or (kind.bits >= 32 and 0 < step < _SMALL_STEP)
@@ -168,23 +156,18 @@ def _last_iterator(scope: Scope) -> isl.PwAff:
 def _while_true(reached: isl.Set, truth: Truth, step: int) -> tuple[isl.Set, isl.Set]:
     """{ [outer, i] }: where the condition has held all the time, and where it fails."""
     holds, fails = reached.intersect(truth.must), reached.subtract(truth.must)
-    later = fails.apply(_later(reached.dim(isl.dim_type.set) - 1, step))
+    later = fails.apply(_onward(reached, "j", "i < j" if step > 0 else "i > j"))
     if not later.intersect(holds).is_empty():
         holds = holds.subtract(later)
     return holds, fails
 
 
-def _has_inequality(condition: Expression) -> bool:
-    return any(isinstance(node, Binary) and node.operator == "!=" for node in walk(condition))
-
-
 def _shift(like: isl.Set, step: int) -> isl.Map:
     """{ [outer, i] -> [outer, i + step] }"""
+    return _onward(like, f"i + ({step})")
+
+
+def _onward(like: isl.Set, other: str, where: str = "true") -> isl.Map:
+    """{ [outer, i] -> [outer, other] : where }"""
     names = [f"o{k}" for k in range(like.dim(isl.dim_type.set) - 1)]
-    return relation([*names, "i"], [*names, f"i + ({step})"])
-
-
-def _later(outer: int, step: int) -> isl.Map:
-    """{ [outer, i] -> [outer, j] } with j after i."""
-    names = [f"o{k}" for k in range(outer)]
-    return relation([*names, "i"], [*names, "j"], "i < j" if step > 0 else "i > j")
+    return relation([*names, "i"], [*names, other], where)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from arrayfold.c.lexer import Pragma
+from arrayfold.c.lexer import CLAUSE, Pragma, without_directives
 from arrayfold.c.source import CText, Region
-from arrayfold.c.tree import Block, CStatement, For, Label, Span, walk
+from arrayfold.c.tree import Block, CStatement, For, Label, Node, Span, walk
+
+_Node = TypeVar("_Node", bound=Node)
 
 TEAM = ("for", "for simd", "sections", "single", "master", "masked")
 _LOOPS = ("parallel for", "parallel for simd", "simd")
@@ -122,8 +125,7 @@ def parallel_around(text: CText, region: Region, pragmas: Sequence[Pragma]) -> i
         is_earlier = region.function.span.start < pragma.at < region.before
         if not is_earlier or not re.match(r"omp\b", pragma.words) or pragma in _inside(text, region, pragmas):
             continue
-        after = [node for node in walk(region.function.body) if node.span.start >= pragma.end]
-        follower = min(after, key=lambda node: (node.span.start, -node.span.end), default=None)
+        follower = _first_after(pragma, walk(region.function.body))
         if follower is not None and follower.span.start < region.before < follower.span.end:
             return pragma.start
     return None
@@ -145,8 +147,7 @@ def _inside(text: CText, region: Region, pragmas: Sequence[Pragma]) -> list[Prag
     found: list[Pragma] = []
     for pragma in pragmas:
         gap = text.plain[pragma.end : max(pragma.end, region.before)]
-        only_directives = not re.sub(r"^[ \t]*#[^\n]*$", "", gap, flags=re.MULTILINE).strip()
-        is_near = region.holds(pragma.at) or (pragma.at < region.before and only_directives)
+        is_near = region.holds(pragma.at) or (pragma.at < region.before and not without_directives(gap))
         if is_near and re.match(r"omp\b", pragma.words):
             found.append(pragma)
     return found
@@ -155,13 +156,12 @@ def _inside(text: CText, region: Region, pragmas: Sequence[Pragma]) -> list[Prag
 def _parse(text: CText, pragma: Pragma) -> tuple[str, Mapping[str, str], tuple[str, ...]]:
     """The directive, its clauses, and its depend clauses, of which there may be several."""
     rest = pragma.words.removeprefix("omp").strip()
-    clause = re.compile(r"(\w+)\s*(?:\(((?:[^()]|\([^()]*\))*)\))?\s*,?\s*")
     directive: list[str] = []
     clauses: dict[str, str] = {}
     depends: list[str] = []
     position = 0
     while position < len(rest):
-        match = clause.match(rest, position)
+        match = CLAUSE.match(rest, position)
         if match is None:
             raise text.error("this OpenMP pragma cannot be read", pragma.at)
         if match.group(1) == "depend":
@@ -186,21 +186,22 @@ def _check_collapse(text: CText, pragma: Pragma, clauses: Mapping[str, str], loo
 
 def _statement_after(text: CText, region: Region, pragma: Pragma) -> CStatement:
     """The outermost statement that begins after a pragma, in its own block."""
-    after = [
-        node for node in region.nodes() if isinstance(node, CStatement) and node.span.start >= pragma.end
-    ]
-    found = min(after, key=lambda node: (node.span.start, -node.span.end), default=None)
+    found = _first_after(pragma, (node for node in region.nodes() if isinstance(node, CStatement)))
     between = text.plain[pragma.end : found.span.start] if found else "}"
     if found is None or "}" in between:
         raise text.error("no statement follows this OpenMP pragma", pragma.at)
     return found
 
 
+def _first_after(pragma: Pragma, nodes: Iterable[_Node]) -> _Node | None:
+    """The outermost of those nodes that begin first after a pragma."""
+    after = (node for node in nodes if node.span.start >= pragma.end)
+    return min(after, key=lambda node: (node.span.start, -node.span.end), default=None)
+
+
 def _loop_after(text: CText, region: Region, pragma: Pragma) -> For:
-    loops = [node for node in region.nodes() if isinstance(node, For) and node.span.start >= pragma.end]
-    nearest = min(loops, key=lambda loop: loop.span.start, default=None)
-    between = text.plain[pragma.end : nearest.span.start] if nearest else "?"
-    if nearest is None or re.sub(r"^[ \t]*#[^\n]*$", "", between, flags=re.MULTILINE).strip():
+    nearest = _first_after(pragma, (node for node in region.nodes() if isinstance(node, For)))
+    if nearest is None or without_directives(text.plain[pragma.end : nearest.span.start]):
         raise text.error("no for loop follows this OpenMP pragma", pragma.at)
     return nearest
 

@@ -1,18 +1,33 @@
-"""C files with `#pragma scop` regions -> programs."""
+"""C files -> the programs of their regions, which stand between `#pragma scop` and `#pragma endscop`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from arrayfold.base.errors import InputError, SourcePosition
-from arrayfold.c.source import CText
-from arrayfold.frontends.c.clang import parse_c
+from arrayfold.c.lexer import CLAUSE, Pragma, find_pragmas, without_directives
+from arrayfold.c.source import CText, Region
+from arrayfold.c.tree import Block, FunctionTree, walk
+from arrayfold.frontends.c.clang import Unit, parse_c
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
 from arrayfold.frontends.c.region_program import RegionProgram
 from arrayfold.frontends.c.region_reader import RegionReader
-from arrayfold.frontends.c.regions import PragmaOption, active_pragmas, find_pure, find_regions, find_wishes
 from arrayfold.frontends.options import apply_options
 from arrayfold.program.model import Program
+
+_HINT = "Write #pragma scop on a line before the loops and #pragma endscop on a line after them."
+_CLAUSES = ("temporary", "live_out", "context", "pure", "no_alias")
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """One clause of a `#pragma arrayfold` line, such as temporary(tmp)."""
+
+    clause: str
+    argument: str
+    at: int
 
 
 def read_c(
@@ -29,12 +44,12 @@ def read_c(
     """
     unit = parse_c(file, data, arguments)
     text = CText(file, data, tuple(arguments), unit.macros, origin, unit.names)
-    pragmas = active_pragmas(text, unit)
+    pragmas = _active_pragmas(text, unit)
     programs: list[Program] = []
-    pure = find_pure(text, unit, pragmas)
-    for region in find_regions(text, unit, pragmas):
+    pure = _find_pure(text, unit, pragmas)
+    for region in _find_regions(text, unit, pragmas):
         directives = read_directives(text, region, pragmas, unit.skipped)
-        wishes = find_wishes(text, region.function, pragmas)
+        wishes = _find_wishes(text, region.function, pragmas)
         said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
         reader = RegionReader(text, region, directives, unit.skipped, pure, said)
         while reader.must_read_again:
@@ -45,7 +60,7 @@ def read_c(
     return programs
 
 
-def _apply_pragmas(program: Program, text: CText, wishes: Iterable[PragmaOption]) -> Program:
+def _apply_pragmas(program: Program, text: CText, wishes: Iterable[_Wish]) -> Program:
     """The program with what its own pragmas say."""
     for wish in wishes:
         try:
@@ -63,3 +78,136 @@ def _apply_pragmas(program: Program, text: CText, wishes: Iterable[PragmaOption]
             inside = error.place.column - 1 if error.place else 0
             raise text.error(error.message, wish.at + inside, error.hint) from None
     return program
+
+
+# ---------------------------------------------------------------- regions
+
+
+def _active_pragmas(text: CText, unit: Unit) -> list[Pragma]:
+    """The pragmas of the file that the preprocessor does not leave out; those of OpenMP always count.
+
+    They may stand behind `#ifdef _OPENMP`, and taking a loop as parallel is on the safe side.
+    """
+    return [
+        pragma
+        for pragma in find_pragmas(text.text)
+        if re.match(r"omp\b", pragma.words)
+        or not any(span.start <= pragma.at < span.end for span in unit.skipped)
+    ]
+
+
+def _find_regions(text: CText, unit: Unit, pragmas: Sequence[Pragma]) -> list[Region]:
+    """The regions in the order of the file."""
+    found: list[tuple[Pragma, Pragma]] = []
+    opened: Pragma | None = None
+    for pragma in pragmas:
+        if pragma.words == "scop":
+            if opened is not None:
+                raise text.error("this #pragma scop stands inside another region", pragma.at, _HINT)
+            opened = pragma
+        elif pragma.words == "endscop":
+            if opened is None:
+                raise text.error("this #pragma endscop ends no region", pragma.at, _HINT)
+            found.append((opened, pragma))
+            opened = None
+    if opened is not None:
+        raise text.error("this region does not end", opened.at, _HINT)
+    if not found:
+        raise text.error("there is no #pragma scop in this file", 0, _HINT)
+    regions = [_region(text, unit, *pair) for pair in found]
+    return [_numbered(region, regions) for region in regions]
+
+
+def _numbered(region: Region, regions: Sequence[Region]) -> Region:
+    same = [other for other in regions if other.name == region.name]
+    if len(same) == 1:
+        return region
+    return replace(region, name=f"{region.name}.{same.index(region) + 1}")
+
+
+def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region:
+    for function in unit.functions:
+        if function.span.start <= opening.at < function.span.end:
+            break
+    else:
+        raise text.error("this #pragma scop is not inside a function", opening.at, _HINT)
+    block = _innermost(function.body, opening.at)
+    if closing.at >= block.span.end or _innermost(function.body, closing.at) is not block:
+        message = "the region ends in another block than it starts in"
+        raise text.error(message, closing.at, "Both pragmas must stand between the same braces.")
+    inside = tuple(
+        statement
+        for statement in block.statements
+        if statement.span.start < closing.at and statement.span.end > opening.at
+    )
+    for statement in inside:
+        if statement.span.start < opening.at or statement.span.end > closing.start:
+            raise text.error("this statement lies only partly inside the region", statement.span.start, _HINT)
+    included = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE).search(
+        text.plain, opening.end, closing.start
+    )
+    if included:
+        raise text.error(
+            "statements from another file cannot be analysed",
+            included.start(),
+            "Write them into the region, or make them a macro.",
+        )
+    return Region(function.name, opening.start, closing.end, opening.end, closing.start, function, inside)
+
+
+def _innermost(body: Block, offset: int) -> Block:
+    """The innermost braces around a byte."""
+    blocks = [node for node in walk(body) if isinstance(node, Block)]
+    return [body, *(block for block in blocks if block.span.start < offset < block.span.end)][-1]
+
+
+# ---------------------------------------------------------------- pragmas of arrayfold
+
+
+def _find_wishes(text: CText, function: FunctionTree, pragmas: Sequence[Pragma]) -> list[_Wish]:
+    """What `#pragma arrayfold` lines in or just before a function say, clause by clause."""
+    return [
+        wish
+        for pragma in pragmas
+        if re.match(r"arrayfold\b", pragma.words) and _belongs(text, function, pragma)
+        for wish in _clauses(text, pragma)
+    ]
+
+
+def _find_pure(text: CText, unit: Unit, pragmas: Sequence[Pragma]) -> frozenset[str]:
+    """The functions that `#pragma arrayfold pure(f, g)` names, wherever in the file it stands."""
+    ours = [pragma for pragma in pragmas if re.match(r"arrayfold\b", pragma.words)]
+    names: set[str] = set()
+    for wish in (wish for pragma in ours for wish in _clauses(text, pragma) if wish.clause == "pure"):
+        for match in re.finditer(r"[^,\s][^,]*", wish.argument):
+            name = match.group().strip()
+            if name not in unit.declared:
+                raise text.error(f"there is no function {name}", wish.at + match.start())
+            names.add(name)
+    return frozenset(names)
+
+
+def _clauses(text: CText, pragma: Pragma) -> list[_Wish]:
+    wishes: list[_Wish] = []
+    rest = re.sub(r"\\(?=\r?\n)", " ", text.plain[pragma.at : pragma.end])
+    position = re.match(r"arrayfold\b\s*", rest)
+    assert position is not None
+    at = position.end()
+    while rest[at:].strip():
+        clause = CLAUSE.match(rest, at)
+        if clause is None or clause.group(1) not in _CLAUSES:
+            raise text.error(
+                "unknown clause of #pragma arrayfold",
+                pragma.at + at,
+                "Known: temporary(A, B), live_out({ A[i] : i = 0 }), context(N >= 3), pure(f), no_alias.",
+            )
+        wishes.append(_Wish(clause.group(1), clause.group(2) or "", pragma.at + clause.start(2)))
+        at = clause.end()
+    return wishes
+
+
+def _belongs(text: CText, function: FunctionTree, pragma: Pragma) -> bool:
+    if function.span.start <= pragma.at < function.span.end:
+        return True
+    between = text.plain[pragma.end : function.span.start]
+    return pragma.at < function.span.start and not without_directives(between)

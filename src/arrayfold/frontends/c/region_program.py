@@ -10,7 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from arrayfold.c.source import CSource
-from arrayfold.c.tree import Declare, Expression, Reference, Variable, walk
+from arrayfold.c.tree import Expression, Variable, declared_in, named_in, walk
 from arrayfold.exact.isl import coalesced, fresh_names, parameter_space
 from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.arrays import extent_box, find_kept, is_isl_name, possible_alias
@@ -56,8 +56,7 @@ class RegionProgram:
         parallel_start  where a parallel construct around the region begins, if there is one
         """
         context = self._context
-        items = list(zip(self._found, self._maps, strict=True))
-        statements = tuple(self._statement(item, relations) for item, relations in items)
+        statements = tuple(map(self._statement, self._found, self._maps))
         schedule, parallel = _schedule(self._found, self._parameters)
         schedule = schedule.align_params(context.get_space())
         arrays = tuple(self._array(array, statements) for array in self._reader.arrays)
@@ -145,21 +144,17 @@ class RegionProgram:
     def _ranks(self) -> dict[str, int | None]:
         """Names of the function's variables -> their numbers of subscripts, None for names of the region."""
         function = self._reader.region.function
-        declared = [
-            variable
-            for node in walk(function.body)
-            if isinstance(node, Declare)
-            for variable in node.variables
-        ]
-        counts = Counter(variable.name for variable in (*function.parameters, *declared))
+        known = [*function.parameters, *declared_in(walk(function.body))]
+        counts = Counter(variable.name for variable in known)
         return {
             variable.name: None
             if counts[variable.name] > 1 or self._reader.region.holds(variable.span.start)
             else variable.rank
-            for variable in (*function.parameters, *declared)
+            for variable in known
         }
 
     def _statement(self, item: Found, relations: Sequence[isl.Map]) -> Statement:
+        names, space = _loop_names(item, self._parameters), self._context.get_space()
         accesses: list[Access] = []
         for effect, relation in zip(item.effects, relations, strict=True):
             array = self._names[effect.variable]
@@ -169,15 +164,15 @@ class RegionProgram:
                 sure = sure.subtract(sure)
             parts = ((relation.intersect_domain(sure), True), (relation.subtract_domain(sure), False))
             for part, is_must in parts:
-                aligned = coalesced(part.align_params(self._context.get_space()))
-                for k, name in enumerate(_loop_names(item, self._parameters)):
+                aligned = coalesced(part.align_params(space))
+                for k, name in enumerate(names):
                     aligned = aligned.set_dim_name(isl.dim_type.in_, k, name)
                 if not aligned.is_empty():
                     # What is assigned by a statement is assigned whenever it runs.
                     whenever_run = effect.is_write and is_whole
                     accesses.append(Access(array, aligned, effect.is_write, is_must, whenever_run))
-        domain = item.may.set_tuple_name(item.name).align_params(self._context.get_space())
-        for k, name in enumerate(_loop_names(item, self._parameters)):
+        domain = item.may.set_tuple_name(item.name).align_params(space)
+        for k, name in enumerate(names):
             domain = domain.set_dim_name(isl.dim_type.set, k, name)
         return Statement(item.name, domain, tuple(accesses))
 
@@ -253,11 +248,8 @@ def _cells(item: Found, relations: Sequence[isl.Map]) -> dict[Expression | Varia
 def _iterator_name(effect: Effect, dimension: int) -> str | None:
     """The iterator in a subscript, if there is exactly one."""
     assert effect.subscripts is not None
-    names = {
-        node.variable.name
-        for node in walk(effect.subscripts[dimension])
-        if isinstance(node, Reference) and node.variable in effect.scope.iterators
-    }
+    named = named_in(walk(effect.subscripts[dimension]))
+    names = {variable.name for variable in named if variable in effect.scope.iterators}
     return names.pop() if len(names) == 1 else None
 
 

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold.c.source import CText, Region, assigned_variable, loop_variable
-from arrayfold.c.tree import Declare, For, Node, Span, Variable, walk
+from arrayfold.c.calls import changed_by, globals_of, hidden_state, may_use_any_global, returns_twice
+from arrayfold.c.source import CText, Region, assigned_in, loop_variable, variables_with_address
+from arrayfold.c.tree import Call, For, Node, Span, Variable, declared_in, walk
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader
 from arrayfold.frontends.c.arrays import (
     extent_box,
+    extent_nodes,
     hidden_variables,
     model_names,
     read_extents,
     refuse_unknown_pointers,
+    uses_of_arrays,
     variables_of,
 )
 from arrayfold.frontends.c.assumptions import ContextBuilder, Need
-from arrayfold.frontends.c.calls import CallsOfRegion
 from arrayfold.frontends.c.effects import Effect
 from arrayfold.frontends.c.integers import type_ranges
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
 from arrayfold.frontends.c.walk import Found, RegionWalk
 from arrayfold.frontends.options import read_context
+from arrayfold.program.model import Kept
 
 _WIDEST = 64
 _BEYOND_C = re.compile(r"\d{19,}")
@@ -59,13 +63,15 @@ class RegionReader:
         self.skipped = tuple(span for span in skipped if region.holds(span.start))
         variables = variables_of(region.function, region)
         self.names = model_names(variables)
-        self.calls = CallsOfRegion.of(region, pure)
+        self.calls = _Calls.of(region, pure)
         self.calls.refuse_second_returns(text)
         self._written = _written(region) | self.calls.changed(variables)
         known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
         self.affine = AffineReader(text, self.names, self._written, _iterators(region), known)
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
-        self.of_threads = frozenset(variable for loop in parallel for variable in _declared(loop.body))
+        self.of_threads = frozenset(
+            variable for loop in parallel for variable in declared_in(walk(loop.body))
+        )
         region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel)
         self.found = region_walk.run(region.statements)
         self.loops_of_variables = region_walk.loops_of_variables
@@ -86,9 +92,8 @@ class RegionReader:
         return not variable.type.is_integer
 
     def _read_extents(self) -> dict[Variable, Sequence[isl.PwAff | None]]:
-        assigned = (assigned_variable(node) for node in walk(self.region.function.body))
-        changed = frozenset(variable for variable in assigned if variable is not None)
-        changed |= hidden_variables(self.region.function, self.arrays)
+        function = self.region.function
+        changed = frozenset(assigned_in(walk(function.body))) | hidden_variables(function, self.arrays)
         return {array: read_extents(array, self.affine, changed) for array in self.arrays}
 
     def _relation(self, name: str, effect: Effect) -> isl.Map:
@@ -189,12 +194,93 @@ def _written(region: Region) -> frozenset[Variable]:
         if isinstance(node, For):
             headers |= {inner for part in (node.start, node.step) if part is not None for inner in walk(part)}
     body = [node for node in region.nodes() if node not in headers]
-    assigned = (assigned_variable(node) for node in body)
-    declared = (variable for node in body for variable in getattr(node, "variables", ()))
-    return frozenset([*declared, *(variable for variable in assigned if variable is not None)])
+    return frozenset([*declared_in(body), *assigned_in(body)])
 
 
-def _declared(node: Node) -> Iterator[Variable]:
-    for inner in walk(node):
-        if isinstance(inner, Declare):
-            yield from inner.variables
+# ---------------------------------------------------------------- calls
+
+
+@dataclass(frozen=True, eq=False)
+class _Calls:
+    """The calls in a region, and the functions that depend on their arguments alone, as the user says."""
+
+    region: Region
+    calls: tuple[Call, ...]
+    pure: frozenset[str]
+
+    @classmethod
+    def of(cls, region: Region, pure: frozenset[str]) -> _Calls:
+        """The calls of a region, in the order of the text."""
+        nodes = (inner for node in region.nodes() for inner in _with_extents(node))
+        calls = dict.fromkeys(node for node in nodes if isinstance(node, Call))
+        return cls(region, tuple(calls), pure)
+
+    def refuse_second_returns(self, text: CText) -> None:
+        """Raise at calls of setjmp and the like, after which a region runs again from its middle."""
+        for call in self.calls:
+            if returns_twice(call.function):
+                raise text.error(
+                    f"{call.function.name}() inside a region cannot be analysed",
+                    call.span.start,
+                    "It may return a second time. Call it before the region.",
+                )
+
+    def hidden_state(self, written: Collection[Variable]) -> tuple[int, str] | None:
+        """Where a call stands that must stay in order, and why, in words; None if there is none.
+
+        written  the variables that the region writes
+        """
+        seen = variables_with_address(self.region.function)
+        shared = [
+            one
+            for one in written
+            if one.storage in ("global", "static") or (one.is_pointer and not one.is_restrict) or one in seen
+        ]
+        found = ((call.span.start, hidden_state(call.function, shared, self.pure)) for call in self.calls)
+        return next(((offset, why) for offset, why in found if why is not None), None)
+
+    def changed(self, variables: Collection[Variable]) -> set[Variable]:
+        """The scalars among some variables that calls may change."""
+        changed = {one for call in self.calls for one in changed_by(call.function, self.pure)}
+        if self._anything() is not None:
+            seen = variables_with_address(self.region.function)
+            changed |= {
+                one
+                for one in variables
+                if not one.is_array
+                and "const" not in one.type.spelling.split()
+                and (one.storage == "global" or one in seen)
+            }
+        return {one for one in variables if one in changed}
+
+    def used_arrays(self, arrays: Collection[Variable]) -> dict[Variable, Kept]:
+        """The arrays that calls may use without being given them, which must stay where they are."""
+        named = {one: call for call in self.calls for one in globals_of(call.function, self.pure)}
+        kept = {
+            array: Kept(f"used by {named[array].function.name}()", is_final=True)
+            for array in arrays
+            if array.is_array and array in named
+        }
+        call = self._anything()
+        if call is None:
+            return kept
+        uses = uses_of_arrays(self.region.function)
+        for array in arrays:
+            has_escaped = any(use.how and "sizeof" not in use.how for use in uses.get(array, ()))
+            if array.is_array and (
+                array.storage == "global" or (array.storage != "parameter" and has_escaped)
+            ):
+                reason = Kept(f"{call.function.name}(), which has no body here, may use it", is_final=True)
+                kept.setdefault(array, reason)
+        return kept
+
+    def _anything(self) -> Call | None:
+        """A call that may use every variable of the file."""
+        return next((call for call in self.calls if may_use_any_global(call.function, self.pure)), None)
+
+
+def _with_extents(node: Node) -> Iterator[Node]:
+    """A node, and if it declares arrays, all inside their extents."""
+    yield node
+    for variable in declared_in([node]):
+        yield from extent_nodes(variable)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import islpy as isl
@@ -54,23 +53,17 @@ def order_of_tasks(
     ways = [tree.way(item) for item in found]
     space = isl.Set(f"[{', '.join(parameters)}] -> {{ : }}").get_space()
     occurrences = [
-        Occurrence(way.path, instances_of(item).align_params(space))
-        for item, way in zip(found, ways, strict=True)
+        Occurrence(path, instances_of(item).align_params(space))
+        for item, (path, _) in zip(found, ways, strict=True)
     ]
     total = happens_before(occurrences, space)
     tasks = [
-        TaskStatement(item, way.task, names[item.name])
-        for item, way in zip(found, ways, strict=True)
-        if way.task is not None
+        TaskStatement(item, task, names[item.name])
+        for item, (_, task) in zip(found, ways, strict=True)
+        if task is not None
     ]
     edges = depend_edges(text, tasks, parameters, ranks)
     return coalesced(total.union(edges.align_params(space)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Way:
-    path: Path
-    task: Task | None
 
 
 class _Tree:
@@ -86,8 +79,8 @@ class _Tree:
             if directive.statement is not None:
                 self.at_node.setdefault(directive.statement, []).append(directive)
 
-    def way(self, item: Found) -> _Way:
-        """The way from the region down to a statement."""
+    def way(self, item: Found) -> tuple[Path, Task | None]:
+        """The way from the region down to a statement, and the task that it is in."""
         walker = _Walker(self, item)
         walker.down_sequence(self.region.statements, self.region.end, (id(self.region),), is_team=False)
         if walker.task is not None and not any(step.kind == "finish" for step in walker.task.path):
@@ -96,7 +89,7 @@ class _Tree:
                 walker.task.directive.pragma.at,
                 "Add a taskwait, a taskgroup, or a parallel construct around it.",
             )
-        return _Way(tuple(walker.steps), walker.task)
+        return tuple(walker.steps), walker.task
 
     def number(self, *key: int | str) -> int:
         """A number for a node, or for a part of it."""

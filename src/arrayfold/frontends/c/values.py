@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import islpy as isl
 
 from arrayfold.base.errors import NotAffine
-from arrayfold.c.source import Region, assigned_variable, variables_with_address
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Cast,
-    CStatement,
-    CType,
-    Declare,
-    Expression,
-    Number,
-    Reference,
-    Unary,
-    Variable,
-    bare,
-    walk,
-)
+from arrayfold.c import tree as c
+from arrayfold.c.source import Region, assigned_in, variables_with_address
+from arrayfold.c.tree import CStatement, CType, Expression, Variable, bare, declared_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 
 _INT = CType("int", "signed", 32, "int")
@@ -48,53 +35,43 @@ class ValueTracker:
 
     def declared(self, variable: Variable, scope: Scope) -> Scope:
         """What is known after a declaration."""
-        value = None if variable.initial is None else self._read(variable.initial, scope)
-        return self._with(variable, value, scope)
+        is_set = variable.initial is not None and variable.storage != "static"
+        return self._with(variable, variable.initial if is_set else None, scope)
 
     def evaluated(self, expression: Expression, scope: Scope) -> Scope:
         """What is known after an expression that may be an assignment, or a chain of them."""
         inner = bare(expression)
         match inner:
-            case Assign(operator=operator, target=target, value=value):
+            case c.Assign(operator=operator, target=target, value=value):
                 scope = self.evaluated(value, scope)
-                reference = bare(target)
-                if not isinstance(reference, Reference):
-                    return scope
                 changed = _value_of_chain(value)
-                if operator != "=":
-                    changed = _combined(operator.removesuffix("="), reference, changed)
-                return self._with(reference.variable, self._read(changed, scope), scope)
-            case Unary(operator="x++" | "++" | "x--" | "--" as operator, operand=operand):
-                reference = bare(operand)
-                if not isinstance(reference, Reference):
-                    return scope
-                one = Number(inner.span, _INT, 1, "1")
-                changed = _combined("+" if "+" in operator else "-", reference, one)
-                return self._with(reference.variable, self._read(changed, scope), scope)
+            case c.Unary(operator="x++" | "++" | "x--" | "--" as operator, operand=target):
+                operator = "+=" if "+" in operator else "-="
+                changed = c.Number(inner.span, _INT, 1, "1")
             case _:
                 return scope
+        reference = bare(target)
+        if not isinstance(reference, c.Reference):
+            return scope
+        if operator != "=":
+            changed = _combined(operator.removesuffix("="), reference, changed)
+        return self._with(reference.variable, changed, scope)
 
-    def without_value(self, variable: Variable, scope: Scope) -> Scope:
-        """What is known after a declaration without a value."""
-        return self._with(variable, None, scope)
-
-    def _read(self, expression: Expression, scope: Scope) -> isl.PwAff | None:
-        try:
-            return self._affine.attempt(expression, scope)
-        except NotAffine:
-            return None
-
-    def _with(self, variable: Variable, value: isl.PwAff | None, scope: Scope) -> Scope:
+    def _with(self, variable: Variable, value: Expression | None, scope: Scope) -> Scope:
+        """What is known after a variable gets a value, which is none where nothing is known of it."""
         values = {other: known for other, known in scope.values.items() if other is not variable}
-        if value is not None and self._is_tracked(variable):
-            values[variable] = value
+        if value is not None:
+            with suppress(NotAffine):
+                known = self._affine.attempt(value, scope)
+                if self._is_tracked(variable):
+                    values[variable] = known
         return replace(scope, values=values)
 
     def after_choice(self, scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> Scope:
         """What is known after an if: what both sides agree on, or what an affine condition tells apart."""
         values: dict[Variable, isl.PwAff] = {}
         for variable in (one for one in then.values if one in otherwise.values):
-            first, second = (_at_depth(one.values[variable], scope) for one in (then, otherwise))
+            first, second = (scope.lifted(one.values[variable]) for one in (then, otherwise))
             if first.is_equal(second):
                 values[variable] = first
             elif truth.is_exact:
@@ -106,40 +83,31 @@ class ValueTracker:
 
     def without_assigned(self, body: CStatement, scope: Scope) -> Scope:
         """What is known at the start of each turn of a loop, and behind it: what it does not change."""
-        changed = set(assigned_in(body))
+        nodes = list(walk(body))
+        changed = {*declared_in(nodes), *assigned_in(nodes)}
         values = {one: value for one, value in scope.values.items() if one not in changed}
         return replace(scope, values=values)
-
-
-def assigned_in(statement: CStatement) -> Iterator[Variable]:
-    """The variables that a statement declares, assigns to or increments."""
-    for node in walk(statement):
-        if isinstance(node, Declare):
-            yield from node.variables
-        variable = assigned_variable(node)
-        if variable is not None:
-            yield variable
 
 
 def _value_of_chain(value: Expression) -> Expression:
     """What `a = b = x` gives to a: b, after its assignment, with the conversions around it."""
     inner = bare(value)
-    if not isinstance(inner, Assign):
+    if not isinstance(inner, c.Assign):
         return value
     target = bare(inner.target)
-    if not isinstance(target, Reference):
+    if not isinstance(target, c.Reference):
         return value
-    return Cast(value.span, value.type, target, is_implied=True)
+    return c.Cast(value.span, value.type, target, is_implied=True)
 
 
-def _combined(operator: str, reference: Reference, value: Expression) -> Expression:
+def _combined(operator: str, reference: c.Reference, value: Expression) -> Expression:
     """`q += x` as an expression: computed in the common type of both, and converted back."""
     left, right = _promoted(reference.type), _promoted(value.type)
     common = left if operator in ("<<", ">>") else _common(left, right)
-    other = value if operator in ("<<", ">>") else Cast(value.span, common, value, is_implied=True)
-    first = Cast(reference.span, common, reference, is_implied=True)
-    both = Binary(value.span, common, operator, first, other)
-    return Cast(value.span, reference.type, both, is_implied=True)
+    other = value if operator in ("<<", ">>") else c.Cast(value.span, common, value, is_implied=True)
+    first = c.Cast(reference.span, common, reference, is_implied=True)
+    both = c.Binary(value.span, common, operator, first, other)
+    return c.Cast(value.span, reference.type, both, is_implied=True)
 
 
 def _promoted(kind: CType) -> CType:
@@ -151,8 +119,3 @@ def _common(left: CType, right: CType) -> CType:
     if not (left.is_integer and right.is_integer) or left.bits != right.bits:
         return left if left.bits > right.bits or not right.is_integer else right
     return left if left.kind == "unsigned" else right
-
-
-def _at_depth(value: isl.PwAff, scope: Scope) -> isl.PwAff:
-    """A value as a function of the loops around a place inside those around its assignment."""
-    return value.add_dims(isl.dim_type.in_, len(scope.iterators) - value.dim(isl.dim_type.in_))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import islpy as isl
 
+from arrayfold.c import tree as c
 from arrayfold.c.source import (
     CText,
     Guard,
@@ -16,24 +17,7 @@ from arrayfold.c.source import (
     assigned_variable,
     loop_variable,
 )
-from arrayfold.c.tree import (
-    Assign,
-    Binary,
-    Block,
-    CStatement,
-    Declare,
-    Evaluate,
-    Expression,
-    For,
-    If,
-    Label,
-    OtherStatement,
-    Span,
-    Unary,
-    Variable,
-    bare,
-    walk,
-)
+from arrayfold.c.tree import CStatement, Expression, Span, Variable, bare, walk
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.effects import Effect, EffectReader
@@ -106,7 +90,7 @@ class RegionWalk:
         region: Region,
         affine: AffineReader,
         is_data: Callable[[Variable], bool],
-        parallel: Collection[For],
+        parallel: Collection[c.For],
     ) -> None:
         self._text = text
         self._affine = affine
@@ -114,15 +98,14 @@ class RegionWalk:
         self._loops = LoopReader(text, affine)
         self._parallel = parallel
         self._values = ValueTracker(affine, region)
-        self._labels = {node.name for node in region.nodes() if isinstance(node, Label)}
+        self._labels = {node.name for node in region.nodes() if isinstance(node, c.Label)}
         self._names: set[str] = set()
         self.found: list[Found] = []
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        always = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
-        self._sequence(statements, Scope((), always, always), _Around(), 0)
+        self._sequence(statements, Scope.outside(), _Around(), 0)
         return self.found
 
     # ------------------------------------------------ statements
@@ -139,44 +122,38 @@ class RegionWalk:
         self, statement: CStatement, scope: Scope, around: _Around, number: int, label: str | None
     ) -> tuple[int, Scope]:
         match statement:
-            case Block(statements=statements):
+            case c.Block(statements=statements):
                 after, inner = self._sequence(statements, scope, around, number)
                 return after, replace(scope, values=inner.values)
-            case Label(name=name, statement=inner):
+            case c.Label(name=name, statement=inner):
                 return self._one(inner, scope, around, number, name)
-            case Evaluate(expression=expression):
-                return self._evaluate(statement, expression, scope, around, number, label)
-            case Declare(variables=variables):
+            case c.Evaluate():
+                return self._evaluate(statement, scope, around, number, label)
+            case c.Declare(variables=variables):
                 return self._declare(variables, scope, around, number)
-            case If():
+            case c.If():
                 return self._if(statement, scope, around, number)
-            case For():
+            case c.For():
                 self._for(statement, scope, replace(around, path=around.at(number)))
                 return number + 1, self._values.without_assigned(statement, scope)
-            case OtherStatement(what=what):
+            case c.OtherStatement(what=what):
                 raise self._text.error(
                     f"{what} inside a region cannot be analysed", statement.span.start, _REFUSED.get(what)
                 )
 
     def _evaluate(
-        self,
-        statement: Evaluate,
-        expression: Expression,
-        scope: Scope,
-        around: _Around,
-        number: int,
-        label: str | None,
+        self, statement: c.Evaluate, scope: Scope, around: _Around, number: int, label: str | None
     ) -> tuple[int, Scope]:
-        inner = bare(expression)
-        if isinstance(inner, Binary) and inner.operator == ",":
+        inner = bare(statement.expression)
+        if isinstance(inner, c.Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
-                single = Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
-                number, scope = self._evaluate(single, part, scope, around, number, None)
+                single = c.Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
+                number, scope = self._evaluate(single, scope, around, number, None)
             return number, scope
-        effects = self._effects.of_statement(expression, scope)
+        effects = self._effects.of_statement(statement.expression, scope)
         source = StatementSource(statement, scope.iterators, around.guards)
         self._add(source, scope, around.at(number), effects, label)
-        return number + 1, self._values.evaluated(expression, scope)
+        return number + 1, self._values.evaluated(statement.expression, scope)
 
     def _declare(
         self, variables: Sequence[Variable], scope: Scope, around: _Around, number: int
@@ -184,7 +161,7 @@ class RegionWalk:
         for variable in variables:
             self.loops_of_variables[variable] = scope.iterators
             if variable.initial is None or variable.storage == "static":
-                scope = self._values.without_value(variable, scope)
+                scope = self._values.declared(variable, scope)
                 continue
             if variable.is_array:
                 raise self._text.error(
@@ -215,7 +192,7 @@ class RegionWalk:
 
     # ------------------------------------------------ control
 
-    def _if(self, node: If, scope: Scope, around: _Around, number: int) -> tuple[int, Scope]:
+    def _if(self, node: c.If, scope: Scope, around: _Around, number: int) -> tuple[int, Scope]:
         truth = self._affine.truth(node.condition, scope)
         inside = outside = around
         effects = self._effects.of_value(node.condition, scope)
@@ -235,7 +212,7 @@ class RegionWalk:
             number, other = self._one(node.otherwise, other, outside, number, None)
         return number, self._values.after_choice(scope, truth, holds, other)
 
-    def _for(self, loop: For, scope: Scope, around: _Around) -> None:
+    def _for(self, loop: c.For, scope: Scope, around: _Around) -> None:
         variable = loop_variable(loop)
         if variable is None or loop.condition is None or loop.step is None:
             raise self._text.error(
@@ -248,7 +225,9 @@ class RegionWalk:
         self._refuse_changed_iterator(loop, variable)
         step = self._step(loop, variable)
         scope = self._values.without_assigned(loop.body, scope)
-        domain = self._iterations(loop, variable, step, scope)
+        domain = self._loops.of(loop, variable, step, scope)
+        if domain is None:
+            self._refuse_bound(loop.condition, scope.inside(variable))
         inner = Scope(
             (*scope.iterators, variable),
             coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
@@ -258,10 +237,10 @@ class RegionWalk:
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
         self._one(loop.body, inner, replace(around, path=(*around.path, link)), 0, None)
 
-    def _refuse_changed_iterator(self, loop: For, variable: Variable) -> None:
+    def _refuse_changed_iterator(self, loop: c.For, variable: Variable) -> None:
         for node in walk(loop.body):
             if assigned_variable(node) is variable or (
-                isinstance(node, For) and loop_variable(node) is variable
+                isinstance(node, c.For) and loop_variable(node) is variable
             ):
                 raise self._text.error(
                     f"loop iterator {variable.name} changes inside its loop",
@@ -269,43 +248,39 @@ class RegionWalk:
                     "Use another variable.",
                 )
 
-    def _step(self, loop: For, variable: Variable) -> int:
+    def _step(self, loop: c.For, variable: Variable) -> int:
         assert loop.step is not None
         node = bare(loop.step)
         amount: Expression | None = None
-        sign = 1
+        number, sign = 0, 1
         match node:
-            case Unary(operator="x++" | "++"):
-                return self._same(loop, node, variable, 1)
-            case Unary(operator="x--" | "--"):
-                return self._same(loop, node, variable, -1)
-            case Assign(operator="+=" | "-=" as operator, value=value):
+            case c.Unary(operator="x++" | "++" | "x--" | "--" as operator):
+                number = 1 if "+" in operator else -1
+            case c.Assign(operator="+=" | "-=" as operator, value=value):
                 amount, sign = value, 1 if operator == "+=" else -1
-            case Assign(operator="=", value=value):
+            case c.Assign(operator="=", value=value):
                 amount, sign = self._added(bare(value), variable)
             case _:
                 pass
-        number = self._affine.constant(amount) if amount is not None else None
-        if number is not None and abs(number) >= 1 << (variable.type.bits - 1):
-            # `i += -1` adds a very large number to an unsigned i, which is the same.
-            number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
+        if amount is not None:
+            number = self._affine.constant(amount) or 0
+            if abs(number) >= 1 << (variable.type.bits - 1):
+                # `i += -1` adds a very large number to an unsigned i, which is the same.
+                number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
+            number *= sign
         if not number:
             raise self._text.not_affine(
                 "the step of this loop is not a constant",
                 loop.step.span.start,
                 "Write i++, i--, i += 2 or the like.",
             )
-        return self._same(loop, node, variable, sign * number)
-
-    def _same(self, loop: For, node: Expression, variable: Variable, step: int) -> int:
         if assigned_variable(node) is not variable:
-            assert loop.step is not None
             raise self._text.error(f"the step does not change {variable.name}", loop.step.span.start)
-        return step
+        return number
 
     def _added(self, value: Expression, variable: Variable) -> tuple[Expression | None, int]:
         """`i + c`, `c + i` or `i - c`: c and its sign."""
-        if isinstance(value, Binary) and value.operator in ("+", "-"):
+        if isinstance(value, c.Binary) and value.operator in ("+", "-"):
             left, right = bare(value.left), bare(value.right)
             if getattr(left, "variable", None) is variable:
                 return right, 1 if value.operator == "+" else -1
@@ -313,27 +288,16 @@ class RegionWalk:
                 return left, 1
         return None, 1
 
-    def _iterations(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set:
-        """{ [outer, i] }: from the start in steps, as long as the condition has held all the time."""
-        iteration = self._loops.of(loop, variable, step, scope)
-        if iteration is None:
-            assert loop.condition is not None
-            around = scope.may.add_dims(isl.dim_type.set, 1)
-            inner = Scope((*scope.iterators, variable), around, around, scope.values)
-            self._explain_bound(loop.condition, inner)
-        assert iteration is not None
-        return iteration
-
-    def _explain_bound(self, condition: Expression, scope: Scope) -> None:
+    def _refuse_bound(self, condition: Expression, scope: Scope) -> NoReturn:
         """Raise the error that says what in a loop condition is not affine."""
         match condition:
-            case Binary(operator="&&" | "||", left=left, right=right):
+            case c.Binary(operator="&&" | "||", left=left, right=right):
                 parts = [left, right]
             case _ if bare(condition) is not condition:
                 parts = [bare(condition)]
-            case Unary(operator="!", operand=operand):
+            case c.Unary(operator="!", operand=operand):
                 parts = [operand]
-            case Binary(left=left, right=right):
+            case c.Binary(left=left, right=right):
                 self._affine.value(bare(left), scope)
                 self._affine.value(bare(right), scope)
                 parts = []
@@ -342,5 +306,5 @@ class RegionWalk:
                 parts = []
         for part in parts:
             if not self._affine.truth(part, scope).is_exact:
-                self._explain_bound(part, scope)
+                self._refuse_bound(part, scope)
         raise self._text.not_affine("this loop condition is not affine", condition.span.start)

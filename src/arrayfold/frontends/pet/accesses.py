@@ -77,7 +77,7 @@ class _Reader:
     def expression(self, node: YamlNode, *, is_sure: bool, is_statement: bool) -> None:
         """Everything that an expression touches; as a statement it may assign."""
         kind = _kind(node)
-        arguments = _arguments(node)
+        arguments = node.arguments()
         if kind == "access":
             self._access(node, is_sure=is_sure, is_target=False)
             return
@@ -94,11 +94,11 @@ class _Reader:
             self.expression(argument, is_sure=happens, is_statement=chained)
 
     def _access(self, node: YamlNode, *, is_sure: bool, is_target: bool) -> None:
-        for argument in _arguments(node):
+        for argument in node.arguments():
             self.expression(argument, is_sure=is_sure, is_statement=False)
-        if _is_set(node, "kill"):
+        if node.says("kill"):
             return
-        reads, writes = _is_set(node, "read"), _is_set(node, "write")
+        reads, writes = node.says("read"), node.says("write")
         self.are_mixed |= writes and not is_target
         if reads:
             self._add(node, ["may_read"], is_write=False, is_sure=is_sure)
@@ -165,13 +165,3 @@ def _of_index(node: YamlNode) -> isl.Map:
 
 def _kind(node: YamlNode) -> str:
     return node.need("type", "an expression").text().value
-
-
-def _arguments(node: YamlNode) -> list[YamlNode]:
-    arguments = node.get("arguments")
-    return [] if arguments is None else arguments.items()
-
-
-def _is_set(node: YamlNode, key: str) -> bool:
-    value = node.get(key)
-    return value is not None and value.flag()

@@ -57,7 +57,7 @@ class _Statement:
 
 def read_pet(file: str, text: str) -> Program:
     """The program that a file of pet states; every complaint points into the text."""
-    root = read_yaml(file, text)
+    root = read_yaml(SourceText.of(text, file))
     arrays = [_array(node) for node in root.need("arrays", "a file of pet").items()]
     extents = {array.name: array.extent for array in arrays}
     found = [_statement(node, extents) for node in root.need("statements", "a file of pet").items()]
@@ -111,18 +111,13 @@ def _array(node: YamlNode) -> _Array:
 
 def _kept(node: YamlNode, name: str) -> Kept | None:
     """Why the values of an array may be needed after the region, None if they are not."""
-
-    def says(key: str) -> bool:
-        value = node.get(key)
-        return value is not None and value.flag()
-
-    if says("live_out"):
+    if node.says("live_out"):
         return Kept("live-out, says the file")
     if name.startswith(_MADE_BY_PET):
         return None
-    if not says("declared"):
+    if not node.says("declared"):
         return Kept("declared outside of the region")
-    return Kept("visible after the region") if says("exposed") else None
+    return Kept("visible after the region") if node.says("exposed") else None
 
 
 def _parameters_only(node: YamlNode) -> isl.Set:
@@ -136,15 +131,12 @@ def _statement(node: YamlNode, extents: Mapping[str, isl.Set]) -> _Statement | N
     """A statement; None for one that does nothing."""
     place = node.need("domain", "a statement")
     domain = _set(place)
-    arguments = node.get("arguments")
     if domain.is_wrapping():
         domain = domain.unwrap().domain()
     name = tuple_name(domain)
     if name is None:
         raise place.error("expected a named statement, such as { S_0[i] : 0 <= i < 9 }")
-    touches = read_touches(
-        node.need("body", "a statement"), [] if arguments is None else arguments.items(), extents
-    )
+    touches = read_touches(node.need("body", "a statement"), node.arguments(), extents)
     if touches is None:
         return None
     given = node.get("schedule")
@@ -218,12 +210,9 @@ def without_limits_of_types(context: isl.Set) -> isl.Set:
 def _is_limit(constraint: isl.Constraint) -> bool:
     if constraint.is_equality() or constraint.is_div_constraint():
         return False
-    count = constraint.dim(isl.dim_type.param)
-    entries = [
-        constraint.get_coefficient_val(isl.dim_type.param, k).to_python()
-        for k in range(count)
-        if not constraint.get_coefficient_val(isl.dim_type.param, k).is_zero()
-    ]
+    parameters = range(constraint.dim(isl.dim_type.param))
+    coefficients = (constraint.get_coefficient_val(isl.dim_type.param, k).to_python() for k in parameters)
+    entries = [coefficient for coefficient in coefficients if coefficient]
     bound = constraint.get_constant_val().to_python()
     return len(entries) == 1 and abs(entries[0]) == 1 and bound in _LIMITS
 

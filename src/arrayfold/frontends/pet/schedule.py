@@ -15,7 +15,7 @@ import islpy as isl
 from arrayfold.base.source_text import SourceText
 from arrayfold.exact.isl import coalesced, fresh_name, maps_by_domain, maps_of
 from arrayfold.exact.isl_text import read_isl
-from arrayfold.frontends.pet.yaml import YamlNode, read_located_yaml
+from arrayfold.frontends.pet.yaml import YamlNode, read_yaml
 from arrayfold.program.model import Statement
 
 _SAY_NOTHING_OF_ORDER = ("mark", "context", "guard", "permutable", "coincident", "options", "child")
@@ -30,7 +30,7 @@ def read_schedule_tree(text: SourceText) -> isl.UnionMap:
     >>> read_schedule_tree(SourceText.of(tree, "example"))
     UnionMap("{ S[i] -> [1, i] : 0 <= i <= 8; T[] -> [0, 0] }")
     """
-    root = read_located_yaml(text)
+    root = read_yaml(text)
     instances = read_isl(isl.UnionSet, root.need("domain", "a schedule tree").text())
     return padded(_leaves(root, isl.UnionMap.from_domain(instances)))
 

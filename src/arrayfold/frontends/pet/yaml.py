@@ -43,6 +43,11 @@ class YamlNode:
             raise self.error("expected a table of keys and values")
         return [(str(key.value), YamlNode(value, self.whole)) for key, value in self.node.value]
 
+    def arguments(self) -> list[YamlNode]:
+        """The list under "arguments"; none if it is absent."""
+        found = self.get("arguments")
+        return [] if found is None else found.items()
+
     def items(self) -> list[YamlNode]:
         """The values of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
@@ -60,11 +65,12 @@ class YamlNode:
         offsets = [self.whole.offsets[k] for k in (*starts, node.end_mark.index)]
         return SourceText(value, self.whole.file, self.whole.file_text, offsets)
 
-    def flag(self) -> bool:
-        """A scalar that is 0 or 1."""
-        value = self.text().value
-        if value not in ("0", "1"):
-            raise self.error(f"expected 0 or 1, found {value!r}")
+    def says(self, key: str) -> bool:
+        """Whether there is a 1 under a key; 0 is the same as nothing."""
+        found = self.get(key)
+        value = "0" if found is None else found.text().value
+        if found is not None and value not in ("0", "1"):
+            raise found.error(f"expected 0 or 1, found {value!r}")
         return value == "1"
 
 
@@ -79,19 +85,14 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def read_yaml(file: str, text: str) -> YamlNode:
-    """The one document of a YAML text.
+def read_yaml(whole: SourceText) -> YamlNode:
+    """The one document of a YAML text, which may stand inside a file.
 
-    >>> root = read_yaml("x.yaml", "a: 1\\nb: '{ A[i]\\n  }'")
+    >>> root = read_yaml(SourceText.of("a: 1\\nb: '{ A[i]\\n  }'", "x.yaml"))
     >>> b = root.need("b", "x").text()
     >>> b.value, str(b.place(7))
     ('{ A[i] }', 'x.yaml:3:3')
     """
-    return read_located_yaml(SourceText(text, file, text, range(len(text) + 1)))
-
-
-def read_located_yaml(whole: SourceText) -> YamlNode:
-    """The one document of a YAML text that stands in a file."""
     try:
         node = cast("yaml.Node | None", yaml.compose(whole.value, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as error:

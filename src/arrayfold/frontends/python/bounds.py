@@ -16,8 +16,8 @@ from arrayfold.base.errors import InputError
 from arrayfold.c.tree import Reference, Subscript
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
-from arrayfold.exact.isl import coalesced
-from arrayfold.exact.parameter_values import smallest_parameters
+from arrayfold.exact.isl import coalesced, coordinate, fix_parameters, parameter_names
+from arrayfold.exact.parameter_values import parameter_range, smallest_parameters
 from arrayfold.frontends.c.arrays import extent_box
 from arrayfold.program.model import Program
 
@@ -97,14 +97,8 @@ def _leaves(relation: isl.Map, box: isl.Set) -> isl.Set:
 
 def _is_limited(context: isl.Set, name: str) -> bool:
     """Whether a parameter has an upper bound that is a number."""
-    parameter = context.find_dim_by_name(isl.dim_type.param, name)
-    if parameter < 0:
-        return False
-    others = context.dim(isl.dim_type.param) - parameter - 1
-    alone = context.project_out(isl.dim_type.param, parameter + 1, others)
-    alone = alone.project_out(isl.dim_type.param, 0, parameter)
-    line = alone.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, 1)
-    return bool(line.is_empty()) or not line.dim_max_val(0).is_infty()
+    is_known = name in parameter_names(context)
+    return is_known and (context.is_empty() or parameter_range(context, name)[1] is not None)
 
 
 def _refusal(program: Program, reached: isl.Map, box: isl.Set, offset: int) -> InputError:
@@ -113,13 +107,8 @@ def _refusal(program: Program, reached: isl.Map, box: isl.Set, offset: int) -> I
     array = box.get_tuple_name()
     outside = reached.range().subtract(box)
     sizes = smallest_parameters(outside.params()) or {}
-    shown = outside
-    for name, value in sizes.items():
-        position = shown.find_dim_by_name(isl.dim_type.param, name)
-        shown = shown.fix_val(isl.dim_type.param, position, isl.Val(value))
-    point = shown.sample_point()
-    rank = box.dim(isl.dim_type.set)
-    index = [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(rank)]
+    point = outside.intersect_params(fix_parameters(sizes)).sample_point()
+    index = [coordinate(point, isl.dim_type.set, k) for k in range(box.dim(isl.dim_type.set))]
     where = " at " + ", ".join(f"{name} = {value}" for name, value in sizes.items()) if sizes else ""
     cell = f"{array}[{', '.join(map(str, index))}]"
     if any(number < 0 for number in index):

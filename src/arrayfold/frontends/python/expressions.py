@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from arrayfold.exact.formula import Formula
-from arrayfold.frontends.python.operations import Operations, is_operator
+from arrayfold.frontends.python.operations import OPERATORS, Operations
 from arrayfold.frontends.python.signature import Interface, subscripts
 from arrayfold.frontends.python.text import Code
 from arrayfold.frontends.python.values import (
@@ -28,7 +28,7 @@ from arrayfold.frontends.python.values import (
     promoted,
 )
 
-_RELATIONS: Mapping[type[ast.cmpop], tuple[str, int]] = {
+RELATIONS: Mapping[type[ast.cmpop], tuple[str, int]] = {
     ast.Lt: ("<", LESS),
     ast.LtE: ("<=", LESS),
     ast.Gt: (">", LESS),
@@ -92,9 +92,8 @@ class Expressions:
                 return self._name(node, name)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 return self._sign(self.value(operand), is_minus=isinstance(node.op, ast.USub))
-            case ast.BinOp(left=left, op=operator, right=right):
-                if is_operator(operator):
-                    return self.operations.operation(node, operator, self.value(left), self.value(right))
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
+                return self.operations.operation(node, operator, self.value(left), self.value(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.operations.choice(
                     node, self.condition(test, CONDITIONAL + 1), self.value(body), self.value(orelse)
@@ -289,13 +288,13 @@ class Expressions:
                 return Code.of(value.inside(EQUAL + 1), " != 0"), EQUAL
 
     def _relation(self, node: ast.AST, operator: ast.cmpop, left: Value, right: Value) -> tuple[Code, int]:
-        if type(operator) not in _RELATIONS:
+        if type(operator) not in RELATIONS:
             raise self._text.error(
                 "numbers are compared with <, <=, >, >=, == and != in a kernel",
                 node,
                 "Write x == 1 or x == 2.",
             )
-        symbol, level = _RELATIONS[type(operator)]
+        symbol, level = RELATIONS[type(operator)]
         kind = promoted(left.kind, right.kind)
         if not all(map(is_whole, left.kinds | right.kinds)):
             self.operations.agreed(node, promoted, left, right)

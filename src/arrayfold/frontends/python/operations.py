@@ -28,7 +28,7 @@ from arrayfold.frontends.python.values import (
 )
 
 _HIGHEST_POWER = 16
-_OPERATORS: Mapping[type[ast.operator], tuple[str, int]] = {
+OPERATORS: Mapping[type[ast.operator], tuple[str, int]] = {
     ast.Add: ("+", SUM),
     ast.Sub: ("-", SUM),
     ast.Mult: ("*", PRODUCT),
@@ -37,11 +37,6 @@ _OPERATORS: Mapping[type[ast.operator], tuple[str, int]] = {
     ast.Mod: ("%", PRODUCT),
     ast.Pow: ("**", UNARY),
 }
-
-
-def is_operator(operator: ast.operator) -> bool:
-    """Whether kernels know it."""
-    return type(operator) in _OPERATORS
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ class Operations:
 
     def operation(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         """`left operator right` for values."""
-        symbol, level = _OPERATORS[type(operator)]
+        symbol, level = OPERATORS[type(operator)]
         if symbol in ("//", "%"):
             return self._floored(node, symbol, left, right)
         if symbol == "**":

@@ -1,24 +1,28 @@
-"""Python files and functions with kernels -> programs, by way of C."""
+"""Python files and functions with kernels -> programs, by way of C functions with one region."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.base.source_text import SourceText
+from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.python.bounds import inside_arrays
 from arrayfold.frontends.python.names import CNames, Names, names_of_file, names_of_values
+from arrayfold.frontends.python.shapes import read_interface
+from arrayfold.frontends.python.signature import Interface, keyword_dtype
+from arrayfold.frontends.python.statements import Body
 from arrayfold.frontends.python.text import Code, CodeMap, PythonText
-from arrayfold.frontends.python.translate import Translated, file_head, kernel_dtype, translate
-from arrayfold.frontends.python.values import DType
+from arrayfold.frontends.python.values import C_TYPES, DType, dtype_called
 from arrayfold.program.model import Program
+from arrayfold.program.signature import Argument, Signature, Size
 
 _HINT = "Write import arrayfold as af, and @af.kernel on the line before the function."
 _AFFINE = "Only names of loops, sizes, whole numbers, and sums of their multiples may stand here."
@@ -42,6 +46,55 @@ _IN_PYTHON = {
     "is not an integer variable": ("is not a whole number", _AFFINE),
 }
 _NAMES = {"floor_div_any()": "//", "floor_mod_any()": "%", "floor_div()": "//", "floor_mod()": "%"}
+# Those for positive divisors that are constants read as affine; the others do what NumPy does for any.
+_DIVISIONS = {
+    "floor_div": """\
+static long long floor_div(long long a, long long b)
+{
+    return a % b < 0 ? a / b - 1 : a / b;
+}
+""",
+    "floor_div_any": """\
+static long long floor_div_any(long long a, long long b)
+{
+    long long q = b == 0 ? 0 : b == -1 ? -a : a / b;
+    if (b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0))
+        q--;
+    return q;
+}
+""",
+    "floor_mod": """\
+static long long floor_mod(long long a, long long b)
+{
+    return a % b < 0 ? a % b + b : a % b;
+}
+""",
+    "floor_mod_any": """\
+static long long floor_mod_any(long long a, long long b)
+{
+    long long r = b == 0 || b == -1 ? 0 : a % b;
+    if (r != 0 && (a < 0) != (b < 0))
+        r += b;
+    return r;
+}
+""",
+}
+
+
+@dataclass(frozen=True)
+class _Translated:
+    """A kernel as C: the function, how it is called, and what it needs of the file around it.
+
+    helpers  C functions for what Python has and C has not, by name, and math.h
+    rules    conditions on sizes that it asserts, as isl text, each with the node that says so
+    """
+
+    text: PythonText
+    signature: Signature
+    code: Code
+    helpers: frozenset[str]
+    rules: Sequence[tuple[str, ast.expr]]
+    extents: dict[str, tuple[Formula, ...]]
 
 
 def read_python(file: str, text: str) -> list[Program]:
@@ -61,7 +114,7 @@ def read_python(file: str, text: str) -> list[Program]:
     c_names = CNames()
     c_names.reserve(function.name for function, _ in functions)
     kernels = [
-        translate(whole, function, names, kernel_dtype(whole, decorator), c_names)
+        _translate(whole, function, names, _kernel_dtype(whole, decorator), c_names)
         for function, decorator in functions
     ]
     return _programs(file, kernels)
@@ -102,14 +155,14 @@ def read_function(
     if not functions:
         raise InputError(f"{file}: the text of kernel {name} cannot be found", hint="Write it with def.")
     c_names = CNames()
-    kernel = translate(whole, functions[0], names_of_values(values), dtype, c_names)
+    kernel = _translate(whole, functions[0], names_of_values(values), dtype, c_names)
     return _programs(file, [kernel])[0]
 
 
-def _programs(file: str, kernels: Sequence[Translated]) -> list[Program]:
+def _programs(file: str, kernels: Sequence[_Translated]) -> list[Program]:
     """The kernels of one C text as programs."""
     first = kernels[0].text
-    codes = [(file_head(kernels), first), *((kernel.code, kernel.text) for kernel in kernels)]
+    codes = [(_file_head(kernels), first), *((kernel.code, kernel.text) for kernel in kernels)]
     spaced = [piece for code in codes for piece in (code, (Code.of("\n"), first))][:-1]
     places = CodeMap(spaced)
     try:
@@ -119,7 +172,7 @@ def _programs(file: str, kernels: Sequence[Translated]) -> list[Program]:
     return [_finished(program, kernel) for program, kernel in zip(programs, kernels, strict=True)]
 
 
-def _finished(program: Program, kernel: Translated) -> Program:
+def _finished(program: Program, kernel: _Translated) -> Program:
     rules = isl.Set("{ : }")
     for text, node in kernel.rules:
         rules = rules.intersect(_rule(program, kernel, text, node))
@@ -127,7 +180,7 @@ def _finished(program: Program, kernel: Translated) -> Program:
     return replace(bounded, signature=kernel.signature)
 
 
-def _rule(program: Program, kernel: Translated, text: str, node: ast.expr) -> isl.Set:
+def _rule(program: Program, kernel: _Translated, text: str, node: ast.expr) -> isl.Set:
     names = ", ".join(program.parameters)
     try:
         return read_isl(isl.Set, SourceText.of(f"[{names}] -> {{ : {text} }}", "assert"))
@@ -147,3 +200,101 @@ def _in_python(error: InputError) -> InputError:
     for name, operator in _NAMES.items():
         message = message.replace(name, operator)
     return type(error)(message, error.place, hint)
+
+
+# ---------------------------------------------------------------- a kernel as C
+
+
+def _kernel_dtype(text: PythonText, decorator: ast.expr) -> DType:
+    """The element type that the decorator of a kernel names."""
+    if not isinstance(decorator, ast.Call):
+        return "float64"
+    complaint = "kernel() takes dtype= and nothing else"
+    if decorator.args:
+        raise text.error(complaint, decorator)
+    return keyword_dtype(text, decorator, "float64", complaint)
+
+
+def _translate(
+    text: PythonText, function: ast.FunctionDef, names: Names, dtype: DType, functions: CNames
+) -> _Translated:
+    """The C of a kernel.
+
+    functions  C names of the functions of the file
+    """
+    c_names = CNames(set(functions.taken))
+    c_function = functions.of(function.name)
+    c_names.taken.add(c_function)
+    interface = read_interface(text, function, names, dtype, c_names)
+    body = Body(interface)
+    lines = body.translate()
+    if not lines:
+        raise text.error(f"kernel {function.name} does nothing", function)
+    signature = _signature(interface, c_function)
+    loaded = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    parameters = [
+        *(f"long long {size}" for size in interface.sizes),
+        *(f"{C_TYPES[interface.scalars[number.name]]} {number.c_name}" for number in signature.numbers),
+        *(_declared(interface, array.name, is_argument=True) for array in signature.arrays),
+    ]
+    temporaries = [f"    {_declared(interface, name)};\n" for name in signature.temporaries if name in loaded]
+    code = Code.of(
+        f"void {c_function}({', '.join(parameters)})\n{{\n",
+        *temporaries,
+        "#pragma scop\n",
+        *(Code.of(line, "\n") for line in lines),
+        "#pragma endscop\n}\n",
+        at=function,
+    )
+    extents = {c_names.of(name): info.shape for name, info in interface.arrays.items()}
+    return _Translated(text, signature, code, frozenset(body.helpers), interface.rules, extents)
+
+
+def _file_head(kernels: Sequence[_Translated]) -> Code:
+    """What stands before the functions: headers and helpers."""
+    helpers = set[str]().union(*(kernel.helpers for kernel in kernels))
+    include = "#include <math.h>\n\n" if "math.h" in helpers else ""
+    quiet = '#pragma GCC diagnostic ignored "-Wunknown-pragmas"\n'
+    return Code.of(include, quiet, *(f"\n{_helper_text(name)}" for name in sorted(helpers - {"math.h"})))
+
+
+def _helper_text(name: str) -> str:
+    """The function of that name: floor_div and the like, or min, max and abs of one type."""
+    if name in _DIVISIONS:
+        return _DIVISIONS[name]
+    word, _, dtype = name.partition("_")
+    kind = dtype_called(dtype)
+    assert kind is not None
+    c_type = C_TYPES[kind]
+    if word == "abs":
+        head, value = f"{c_type} a", "a < 0 ? -a : a"
+    else:
+        head, value = f"{c_type} a, {c_type} b", f"b {'<' if word == 'min' else '>'} a ? b : a"
+    return f"static {c_type} {name}({head})\n{{\n    return {value};\n}}\n"
+
+
+def _declared(interface: Interface, name: str, *, is_argument: bool = False) -> str:
+    info = interface.arrays[name]
+    const = "const " if is_argument and not info.is_written else ""
+    restrict = "restrict " if is_argument else ""
+    sizes = "][".join(map(str, info.shape))
+    return f"{const}{C_TYPES[info.dtype]} {interface.c_names.of(name)}[{restrict}{sizes}]"
+
+
+def _signature(interface: Interface, c_function: str) -> Signature:
+    arguments: list[Argument] = []
+    for argument in interface.function.args.args:
+        name = argument.arg
+        c_name = interface.c_names.of(name)
+        if name in interface.arrays:
+            info = interface.arrays[name]
+            arguments.append(Argument(name, "array", c_name, info.dtype, info.shape, info.is_written))
+        else:
+            arguments.append(Argument(name, interface.scalars[name], c_name))
+    sizes = tuple(Size(name, array, dimension) for name, (array, dimension) in interface.sizes.items())
+    temporaries = tuple(name for name, info in interface.arrays.items() if not info.is_argument)
+    return Signature(interface.function.name, c_function, tuple(arguments), sizes, temporaries)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from arrayfold.base.errors import InputError
+from arrayfold.frontends.python.expressions import RELATIONS
 from arrayfold.frontends.python.names import CNames, Names
 from arrayfold.frontends.python.signature import Interface, read_arguments, read_temporary, subscripts
 from arrayfold.frontends.python.text import PythonText
@@ -13,14 +15,6 @@ from arrayfold.frontends.python.values import DType
 
 _ASSERTED = "only conditions on sizes may be asserted in a kernel"
 _ASSERTIONS = "Say assert N >= 3, or assert out.shape == (N, M); check data before the call."
-_RELATIONS: Mapping[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "=",
-    ast.NotEq: "!=",
-}
 _Length = tuple[str, int]
 
 
@@ -163,18 +157,12 @@ def _read_naming(interface: Interface, statement: ast.stmt) -> None:
                 info = interface.arrays[target.id]
                 info.extents = [interface.size(size) for size in _shape_of(value)]
             elif len(interface.stores(target.id)) == 1 and target.id not in interface.scalars:
-                _name_expression(interface, statement, target.id, value)
+                # `H = N - 2`: a name for an expression of sizes.
+                with suppress(InputError):
+                    interface.named[target.id] = interface.size(value)
+                    interface.setup.add(statement)
         case _:
             pass
-
-
-def _name_expression(interface: Interface, statement: ast.stmt, name: str, value: ast.expr) -> None:
-    """`H = N - 2`: a name for an expression of sizes."""
-    try:
-        interface.named[name] = interface.size(value)
-    except InputError:
-        return
-    interface.setup.add(statement)
 
 
 def _name_size(interface: Interface, target: ast.expr, array: str, dimension: int, node: ast.AST) -> None:
@@ -269,9 +257,10 @@ def _rule_text(interface: Interface, test: ast.expr) -> str:
         case ast.Compare(left=left, ops=operators, comparators=others):
             words = [_term(interface, left)]
             for operator, other in zip(operators, others, strict=True):
-                if type(operator) not in _RELATIONS:
+                if type(operator) not in RELATIONS:
                     raise interface.text.error("sizes are compared with <, <=, >, >=, == and !=", test)
-                words += [_RELATIONS[type(operator)], _term(interface, other)]
+                symbol, _ = RELATIONS[type(operator)]
+                words += ["=" if symbol == "==" else symbol, _term(interface, other)]
             return " and ".join(" ".join(words[k : k + 3]) for k in range(0, len(words) - 2, 2))
         case _:
             raise interface.text.error(_ASSERTED, test, _ASSERTIONS)

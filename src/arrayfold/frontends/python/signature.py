@@ -209,13 +209,10 @@ def read_arguments(interface: Interface, dtype: DType) -> None:
 def _annotated(interface: Interface, argument: ast.arg) -> Kind | None:
     """The element type, int or float, that an annotation names; None without one that says so."""
     node = argument.annotation
-    match node:
-        case None:
-            return None
-        case ast.Subscript(value=base, slice=inner) if ast.unparse(base).split(".")[-1] == "NDArray":
-            node = inner
-        case _:
-            pass
+    if node is None:
+        return None
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value).split(".")[-1] == "NDArray":
+        node = node.slice
     word = node.value if isinstance(node, ast.Constant) else ast.unparse(node).split(".")[-1]
     match str(word):
         case "int" | "float" | "int32" | "int64" | "float32" | "float64" as kind:

@@ -89,10 +89,12 @@ class Body:
     def _undeclared(self, statements: Sequence[ast.stmt], scope: Scope) -> list[str]:
         """The scalars that must be declared before the first statement, because later ones use them, too."""
         names: list[str] = []
-        for name in sorted(_mentioned(statements[0]) & self._assigned - scope.declared):
+        first = statements[0]
+        for name in sorted(_mentioned(first) & self._assigned - scope.declared):
             rest = [statement for statement in statements if name in _mentioned(statement)]
             is_local = len(rest) == 1 or all(isinstance(statement, ast.For) for statement in rest)
-            if self._is_scalar(name) and not _assigns(statements[0], name) and not is_local:
+            is_set = isinstance(first, ast.Assign | ast.AnnAssign) and _targets(first) == [name]
+            if self._is_scalar(name) and not is_set and not is_local:
                 names.append(name)
         return names
 
@@ -305,10 +307,6 @@ class Body:
 
 def _mentioned(statement: ast.stmt) -> set[str]:
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-
-
-def _assigns(statement: ast.stmt, name: str) -> bool:
-    return isinstance(statement, ast.Assign | ast.AnnAssign) and _targets(statement) == [name]
 
 
 def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[str]:

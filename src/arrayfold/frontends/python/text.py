@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from arrayfold.base.errors import InputError, SourcePosition
@@ -73,10 +73,7 @@ class Code:
         """Texts and pieces of code one after another, beginning with a node."""
         found: list[tuple[str, ast.AST | None]] = [("", at)] if at is not None else []
         for part in parts:
-            if isinstance(part, str):
-                found.append((part, None))
-            else:
-                found.extend(part.parts)
+            found += [(part, None)] if isinstance(part, str) else part.parts
         return Code(tuple(found))
 
     @staticmethod
@@ -91,19 +88,15 @@ class Code:
         return "".join(text for text, _ in self.parts)
 
 
-@dataclass
 class CodeMap:
     """A whole C text, and which node of which Python text stands behind each byte of it."""
 
-    codes: Sequence[tuple[Code, PythonText]]
-    _starts: list[int] = field(default_factory=list[int])
-    _nodes: list[tuple[PythonText, ast.AST]] = field(default_factory=list[tuple[PythonText, ast.AST]])
-    data: bytes = b""
-
-    def __post_init__(self) -> None:
+    def __init__(self, codes: Sequence[tuple[Code, PythonText]]) -> None:
+        self._starts: list[int] = []
+        self._nodes: list[tuple[PythonText, ast.AST]] = []
         chunks: list[bytes] = []
         length = 0
-        for code, text in self.codes:
+        for code, text in codes:
             for part, node in code.parts:
                 if node is not None:
                     self._starts.append(length)

@@ -36,15 +36,8 @@ def dtype_called(name: str) -> DType | None:
     >>> dtype_called("float32"), dtype_called("int"), dtype_called("complex64")
     ('float32', 'int64', None)
     """
-    match name:
-        case "int32" | "int64" | "float32" | "float64":
-            return name
-        case "int":
-            return "int64"
-        case "float":
-            return "float64"
-        case _:
-            return None
+    named: dict[str, DType] = {**{dtype: dtype for dtype in DTYPES}, "int": "int64", "float": "float64"}
+    return named.get(name)
 
 
 def is_whole(kind: Kind) -> bool:

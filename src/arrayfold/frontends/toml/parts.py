@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,9 +14,9 @@ from typing import Any, cast
 import islpy as isl
 
 from arrayfold.base.errors import InputError
+from arrayfold.base.nesting import check_nesting, too_deep
 from arrayfold.base.source_text import SourceText
 from arrayfold.exact.isl import is_bounded, parameter_names, tuple_name
-from arrayfold.frontends.toml.locate import read_toml
 
 _NAMING_KEYS = (
     "array",
@@ -27,6 +29,10 @@ _NAMING_KEYS = (
     "read",
     "may_read",
 )
+_OPENING = r"\"\"\"(?:\r?\n)?|'''(?:\r?\n)?|[\"']"
+# One character of a string, as it is written.
+_PLAIN = re.compile(r"(\r\n|.)", re.DOTALL)
+_ESCAPED = re.compile(r"(?:\\[ \t]*\r?\n\s*)*(\\u.{4}|\\U.{8}|\\.|\r\n|.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -35,19 +41,30 @@ class ProblemText:
 
     file: str
     values: Mapping[str, Any]
-    places: Mapping[str, SourceText]
     whole: SourceText
 
     @staticmethod
     def read(file: str, text: str) -> ProblemText:
-        """The values of a TOML text."""
-        values, places = read_toml(file, text)
-        return ProblemText(file, values, places, SourceText(text, file, text, range(len(text) + 1)))
+        """The values of a TOML text.
+
+        >>> str(ProblemText.read("x.toml", 'a = 1\\nb = "{ A[i] }"').text("b").place(2))
+        'x.toml:2:8'
+        """
+        whole = SourceText.of(text, file)
+        check_nesting(whole, "toml")
+        try:
+            return ProblemText(file, tomllib.loads(text), whole)
+        except tomllib.TOMLDecodeError as error:
+            raise _located(whole, str(error)) from None
+        except ValueError as error:
+            raise whole.error(f"not a TOML file that can be read: {str(error).partition(';')[0]}") from None
+        except RecursionError:
+            raise too_deep(whole, "toml") from None
 
     @staticmethod
     def read_json(file: str, text: str) -> ProblemText:
         """The values of a JSON object with the same keys."""
-        whole = SourceText(text, file, text, range(len(text) + 1))
+        whole = SourceText.of(text, file)
         try:
             values: Any = json.loads(text)
         except json.JSONDecodeError as error:
@@ -59,18 +76,15 @@ class ProblemText:
             raise whole.error("not JSON that can be read: it is nested too deeply") from None
         if not isinstance(values, dict):
             raise whole.error("expected a JSON object with the keys of a problem file")
-        return ProblemText(file, cast("dict[str, Any]", values), {}, whole)
+        return ProblemText(file, cast("dict[str, Any]", values), whole)
 
     def text(self, key: str) -> SourceText:
         """The located isl text under a key."""
         value = self.values[key]
         if not isinstance(value, str):
             raise self.error(f"{key} must be a string in isl notation", key)
-        place = self.places.get(key)
-        if place is None or place.value != value:
-            position = self.position(key)
-            return SourceText(value, self.file, self.whole.value, [position] * (len(value) + 1))
-        return place
+        offsets = _places(self.whole.value, key, len(value)) or [self.position(key)] * (len(value) + 1)
+        return SourceText(value, self.file, self.whole.value, offsets)
 
     def position(self, key: str) -> int:
         """Where a key stands in the file."""
@@ -120,10 +134,8 @@ class ProblemParts:
             raise self.error(message, key, name, did_you_mean(name or "", domains))
         expected = domains[name].dim(isl.dim_type.set)
         if found != expected:
-            message = (
-                f"statement {name} has {counted(expected, 'iterator')} in the domain, but {found} in {key}"
-            )
-            raise self.error(message, key, name)
+            has = f"statement {name} has {counted(expected, 'iterator')} in the domain"
+            raise self.error(f"{has}, but {found} in {key}", key, name)
         return domains[name]
 
     def note_rank(self, key: str, cells: isl.Set, ranks: dict[str, int]) -> str:
@@ -134,7 +146,8 @@ class ProblemParts:
         if ranks.setdefault(name, found) != found:
             text = self.problem.text(key)
             message = f"array {name} has {counted(ranks[name], 'dimension')} elsewhere, but {found} here"
-            raise text.error(message, _position_with_rank(text, name, found))
+            places = (at for at, names in _index_lists(text, name) if len(names) == found)
+            raise text.error(message, next(places, text.find(rf"\b{re.escape(name)}\s*\[")))
         return name
 
     def check_bounded(self, key: str, points: isl.Set, what: str) -> None:
@@ -156,7 +169,7 @@ class ProblemParts:
         parameters = set(parameter_names(self.context))
         for key in _NAMING_KEYS:
             if key in self.problem.values:
-                for names in _index_lists(self.problem.text(key), array):
+                for _, names in _index_lists(self.problem.text(key), array):
                     plain = all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
                     if plain and len(set(names)) == len(names) == rank and not parameters & set(names):
                         return names
@@ -167,6 +180,31 @@ class ProblemParts:
         while name in parameter_names(self.context):
             name += "_"
         return name
+
+
+def _located(whole: SourceText, message: str) -> InputError:
+    """A complaint of the TOML parser, at the place that it names."""
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", message)
+    if not found:
+        return whole.error(f"not a TOML file: {message}")
+    position = len(whole.value)
+    if found[1]:
+        lines_before = whole.value.split("\n")[: int(found[1]) - 1]
+        position = sum(len(line) + 1 for line in lines_before) + int(found[2]) - 1
+    return whole.error(f"not a TOML file: {message[: found.start()]}", position)
+
+
+def _places(text: str, key: str, length: int) -> list[int]:
+    """Where the characters of a TOML string stand, which the standard parser does not tell, and its end.
+
+    The result is empty if no string is found under the key.
+    """
+    start = re.search(rf"(?m)^[ \t]*([\"']?){re.escape(key)}\1[ \t]*=[ \t]*({_OPENING})", text)
+    if start is None:
+        return []
+    character = _ESCAPED if start[2].startswith('"') else _PLAIN
+    characters = itertools.islice(character.finditer(text, start.end()), length + 1)
+    return [found.start(1) for found in characters]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
@@ -186,13 +224,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
-def _index_lists(text: SourceText, array: str) -> Iterator[tuple[str, ...]]:
+def _index_lists(text: SourceText, array: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Where a text uses an array, and what stands between the brackets there."""
     for match in re.finditer(rf"\b{re.escape(array)}\s*\[([^\[\]]*)\]", text.value):
-        yield tuple(part.strip() for part in match[1].split(",") if part.strip())
-
-
-def _position_with_rank(text: SourceText, name: str, rank: int) -> int:
-    for match in re.finditer(rf"\b{re.escape(name)}\s*\[([^\[\]]*)\]", text.value):
-        if len([part for part in match[1].split(",") if part.strip()]) == rank:
-            return match.start()
-    return text.find(rf"\b{re.escape(name)}\s*\[")
+        yield match.start(), tuple(part.strip() for part in match[1].split(",") if part.strip())

@@ -1,15 +1,17 @@
-"""Problem files: TOML whose values are isl notation -> Program or ConflictProblem."""
+"""Problem files: TOML whose values are isl notation -> Program or ConflictProblem, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 import islpy as isl
 
-from arrayfold.exact.isl import parameter_space
+from arrayfold.exact.isl import coalesced, maps_of, nonzero, origin, parameter_names, parameter_space, sets_of
 from arrayfold.exact.isl_text import read_isl
-from arrayfold.frontends.toml.conflicts import build_conflict_problem
 from arrayfold.frontends.toml.parts import ProblemParts, ProblemText, did_you_mean
 from arrayfold.frontends.toml.program import build_program
-from arrayfold.program.model import Problem
+from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
 _SETS = ("domain", "optional", "live_in", "live_out", "array", "differences")
 _MAPS = (
@@ -41,8 +43,7 @@ def read_json_problem(file: str, text: str) -> Problem:
 def _build(problem: ProblemText) -> Problem:
     _check_keys(problem)
     parts = _read_parts(problem)
-    is_program = "domain" in parts.sets
-    return build_program(parts) if is_program else build_conflict_problem(parts)
+    return build_program(parts) if "domain" in parts.sets else _conflict_problem(parts)
 
 
 def _check_keys(problem: ProblemText) -> None:
@@ -102,3 +103,168 @@ def _read_parts(problem: ProblemText) -> ProblemParts:
         {**kept, **in_context},
         {key: item.align_params(space).intersect_params(context) for key, item in maps.items()},
     )
+
+
+# ---------------------------------------------------------------- conflicts without a program
+
+
+def _conflict_problem(parts: ProblemParts) -> ConflictProblem:
+    """The conflicts as given, made symmetric and free of the zero difference."""
+    ranks: dict[str, int] = {}
+    pairs, mentioned = _pairs(parts, ranks)
+    differences = _differences(parts, ranks)
+    declared = _declared_cells(parts, ranks)
+    if not ranks:
+        key = "conflicts" if "conflicts" in parts.maps else "differences"
+        hint = "Where nothing conflicts, name the array: array = ..."
+        raise parts.error(f"{key} is empty and no array is declared", key, None, hint)
+    for name, cells in declared.items():
+        if "conflicts" in parts.maps:
+            pairs.setdefault(name, isl.Map.empty(cells.get_space().map_from_set()))
+        else:
+            differences.setdefault(name, isl.Set.empty(cells.get_space()))
+    arrays: list[Array] = []
+    assumed: set[str] = set()
+    for name, rank in ranks.items():
+        cells = declared.get(name)
+        if cells is None and name in mentioned:
+            cells = mentioned[name]
+        elif cells is None:
+            cells = _box_of(differences[name])
+            assumed.add(name)
+        elif name in pairs and not pairs[name].domain().is_subset(cells):
+            outside = pairs[name].domain().subtract(cells).sample_point()
+            raise parts.error(f"conflicts mention a cell outside the array: {outside}", "conflicts", name)
+        arrays.append(Array(name, parts.dimension_names(name, rank), coalesced(cells)))
+    return ConflictProblem(
+        parts.problem.file, parts.context, tuple(arrays), pairs, differences, frozenset(assumed)
+    )
+
+
+def _pairs(parts: ProblemParts, ranks: dict[str, int]) -> tuple[dict[str, isl.Map], dict[str, isl.Set]]:
+    """The conflicts, symmetric and irreflexive, and the cells that they mention."""
+    found: dict[str, isl.Map] = {}
+    mentioned: dict[str, isl.Set] = {}
+    for relation in maps_of(parts.map("conflicts")):
+        names = [parts.note_rank("conflicts", side, ranks) for side in (relation.domain(), relation.range())]
+        if names[0] != names[1]:
+            message = f"conflicts relate cells of one array, not {names[0]} and {names[1]}"
+            raise parts.error(message, "conflicts", names[0])
+        symmetric = coalesced(relation.union(relation.reverse()))
+        parts.check_bounded("conflicts", symmetric.domain(), f"the set of conflicting cells of {names[0]}")
+        mentioned[names[0]] = symmetric.domain()
+        found[names[0]] = coalesced(symmetric.subtract(isl.Map.identity(relation.get_space())))
+    return found, mentioned
+
+
+def _differences(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Set]:
+    found: dict[str, isl.Set] = {}
+    for deltas in sets_of(parts.set("differences")):
+        name = parts.note_rank("differences", deltas, ranks)
+        parts.check_bounded("differences", deltas, f"the set of differences of {name}")
+        found[name] = coalesced(deltas.union(deltas.neg()).intersect(nonzero(deltas.get_space())))
+    return found
+
+
+def _declared_cells(parts: ProblemParts, ranks: dict[str, int]) -> dict[str, isl.Set]:
+    declared: dict[str, isl.Set] = {}
+    known = tuple(ranks)
+    for cells in sets_of(parts.set("array")):
+        name = parts.note_rank("array", cells, ranks)
+        if known and name not in known:
+            message = f"array declares {name}, of which no conflict is given"
+            raise parts.error(message, "array", name, did_you_mean(name, known))
+        parts.check_bounded("array", cells, f"the array {name}")
+        declared[name] = cells
+    for name in known:
+        # isl forgets sets that are empty.
+        if name not in declared and "array" in parts.sets and parts.mentions("array", name):
+            space = isl.Set(f"{{ {name}[{', '.join(f'x{k}' for k in range(ranks[name]))}] }}").get_space()
+            declared[name] = isl.Set.empty(space).align_params(parts.context.get_space())
+    return declared
+
+
+def _box_of(differences: isl.Set) -> isl.Set:
+    """The smallest box at the origin in which such differences occur; a cell where there are none."""
+    space = differences.get_space()
+    differences = differences.union(origin(space))
+    box = isl.Set.universe(space)
+    for k in range(differences.dim(isl.dim_type.set)):
+        up_to = isl.Map.universe(space.map_from_set()).order_ge(isl.dim_type.in_, k, isl.dim_type.out, k)
+        box = box.intersect(differences.apply(up_to)).lower_bound_val(isl.dim_type.set, k, isl.Val(0))
+    return box
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write_problem(problem: Problem) -> str:
+    """A problem file that reads back as an equal problem."""
+    lines = _program_lines(problem) if isinstance(problem, Program) else _conflict_lines(problem)
+    width = max(len(key) for key, _ in lines)
+    return "".join(f"{key:<{width}} = {value}\n" for key, value in lines)
+
+
+def _program_lines(program: Program) -> list[tuple[str, str]]:
+    known = program.context
+    domains = {statement.name: statement.domain for statement in program.statements}
+    lines = [("context", f'"{known}"'), ("domain", _quote(known, domains.values()))]
+    for key, writes in (("write", True), ("read", False)):
+        for prefix, must in (("", True), ("may_", False)):
+            relations = [
+                access.relation.gist_domain(statement.domain)
+                for statement in program.statements
+                for access in statement.accesses
+                if (access.is_write, access.is_must) == (writes, must) and not access.relation.is_empty()
+            ]
+            if relations:
+                lines.append((prefix + key, _quote(known, relations)))
+    order = "schedule" if program.happens_before is None else "execution"
+    for key, relation in (
+        (order, program.schedule),
+        ("happens_before", program.happens_before),
+        ("exclusive", program.exclusive),
+    ):
+        if relation is not None:
+            lines.append((key, f'"{relation.gist_domain(program.domain())}"'))
+    if program.optional is not None and not program.optional.is_empty():
+        lines.append(("optional", f'"{program.optional.gist(program.domain())}"'))
+    if program.tiles:
+        sizes = ", ".join(f'"{size}"' for size in program.tiles)
+        lines.append(("tiles", f"[{sizes}]"))
+    if program.parallel:
+        meanings = ", ".join(f'{dimension} = "{meaning}"' for dimension, meaning in program.parallel.items())
+        lines.append(("parallel", f"{{ {meanings} }}"))
+    if program.temporaries is not None:
+        names = ", ".join(f'"{name}"' for name in program.temporaries)
+        lines.append(("temporary", f"[{names}]"))
+    for key, cells in (("live_in", program.live_in), ("live_out", program.live_out)):
+        if not cells.is_empty():
+            lines.append((key, f'"{cells.gist_params(known)}"'))
+    return lines
+
+
+def _conflict_lines(problem: ConflictProblem) -> list[tuple[str, str]]:
+    known = problem.context
+    lines = [("context", f'"{known}"'), ("array", _quote(known, (array.cells for array in problem.arrays)))]
+    if problem.pairs:
+        return [*lines, ("conflicts", _quote(known, problem.pairs.values()))]
+    return [*lines, ("differences", _quote(known, problem.differences.values()))]
+
+
+_Relation = TypeVar("_Relation", isl.Set, isl.Map)
+
+
+def _quote(context: isl.Set, items: Iterable[_Relation]) -> str:
+    """One union of sets or relations, in the given order, which isl's own unions do not keep."""
+    prefix = f"[{', '.join(parameter_names(context))}] -> " if parameter_names(context) else ""
+    inside = [_inside(coalesced(item.gist_params(context))) for item in items]
+    return f'"{prefix}{{ {"; ".join(inside)} }}"'
+
+
+def _inside(item: isl.Set | isl.Map) -> str:
+    if item.is_empty():
+        space = str(item.get_space())
+        return f"{space[space.index('{') + 1 : space.rindex('}')].strip()} : false"
+    text = str(item)
+    return text[text.index("{") + 1 : text.rindex("}")].strip()

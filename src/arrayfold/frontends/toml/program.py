@@ -10,7 +10,7 @@ import islpy as isl
 from arrayfold.exact.isl import coalesced, is_bounded, maps_of, parameter_names, sets_of, tuple_name
 from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.toml.parts import ProblemParts, counted, did_you_mean
-from arrayfold.frontends.toml.task_language import find_occurrences, parse_tasks
+from arrayfold.frontends.toml.task_language import find_occurrences
 from arrayfold.order.tasks import Occurrence, happens_before, textual_schedule
 from arrayfold.order.tiles import ANY_SIZE
 from arrayfold.program.model import Access, Array, Parallelism, Program, Statement
@@ -83,7 +83,7 @@ def _tasks(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> tuple[isl.Uni
     text = parts.problem.text("tasks")
     space = parts.context.get_space()
     occurrences: list[Occurrence] = []
-    for found in find_occurrences(parse_tasks(text), text, parameter_names(parts.context)):
+    for found in find_occurrences(text, parameter_names(parts.context)):
         name, rank = found.instances.get_tuple_name(isl.dim_type.out), found.instances.dim(isl.dim_type.out)
         domain = parts.check_statement("tasks", name, rank, domains)
         clipped = found.instances.align_params(space).intersect_range(domain)
@@ -208,11 +208,8 @@ def _live_cells(parts: ProblemParts, key: str, ranks: dict[str, int], touched: i
 
 
 def _cells_of(cells: isl.UnionSet, name: str, rank: int) -> isl.Set:
-    for group in sets_of(cells):
-        if group.get_tuple_name() == name:
-            return group
     space = cells.get_space().set_from_params().add_dims(isl.dim_type.set, rank)
-    return isl.Set.empty(space.set_tuple_name(isl.dim_type.set, name))
+    return cells.extract_set(space.set_tuple_name(isl.dim_type.set, name))
 
 
 def _schedule(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> isl.UnionMap:

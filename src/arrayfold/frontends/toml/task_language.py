@@ -13,10 +13,10 @@ follows, `finish` waits for all that was started inside. Instances outside of th
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import islpy as isl
 
@@ -29,51 +29,32 @@ _TOKEN = re.compile(r"\s*(?:(?:#|//)[^\n]*(?:\n|$)\s*)*([A-Za-z_]\w*|[{};:\[\]]|
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """One instance, `S[i - 1]`; the indices are isl text."""
-
-    name: str
-    indices: str
-    at: int
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Tasks one after the other."""
-
-    tasks: tuple[Task, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Loop:
+class _Loop:
     """Iterations one after the other, in the order of a variable; the condition is isl text."""
 
     variable: str
     condition: str
     at: int
-    body: Task
 
 
 @dataclass(frozen=True, eq=False)
-class Mark:
-    """A body that runs beside what follows, or one that is waited for."""
+class _Run:
+    """One instance, `S[i - 1]`; the indices are isl text."""
 
-    kind: Literal["async", "finish"]
-    body: Task
-
-
-Task: TypeAlias = Run | Block | Loop | Mark
-
-
-def parse_tasks(text: SourceText) -> Task:
-    """The tree of tasks."""
-    return Block(tuple(_Reader(text).tasks("")))
+    indices: str
+    at: int
+    path: Path
+    loops: tuple[_Loop, ...]
 
 
 class _Reader:
+    """Reads tasks; collects their instances and loops in the order of the text."""
+
     def __init__(self, text: SourceText) -> None:
         self.text = text
         self.position = 0
+        self.nodes = itertools.count()
+        self.found: list[_Run | tuple[_Loop, ...]] = []
 
     def peek(self) -> tuple[str, int]:
         """The next token, empty at the end, and where it starts."""
@@ -90,43 +71,39 @@ class _Reader:
         self.position = start + len(token)
         return token
 
-    def tasks(self, end: str) -> Iterator[Task]:
+    def tasks(self, end: str, path: Path = (), loops: tuple[_Loop, ...] = ()) -> None:
         """Tasks up to a closing brace, or to the end of the text."""
-        while True:
-            token, start = self.peek()
-            if token == end:
-                return
+        node, places = next(self.nodes), itertools.count()
+        while (token := self.peek()[0]) != end:
             if token == "":
-                raise self.text.error("a block is not closed: '}' is missing", start)
+                raise self.text.error("a block is not closed: '}' is missing", self.peek()[1])
             if token == ";":
                 self.take()
-                continue
-            yield self.task()
+            else:
+                self.task((*path, Step(node, "at", next(places))), loops)
 
-    def task(self) -> Task:
+    def task(self, path: Path, loops: tuple[_Loop, ...]) -> None:
         token, start = self.peek()
-        if token == "{":
-            self.take()
-            inside = tuple(self.tasks("}"))
-            self.take("}", "after the block")
-            return Block(inside)
-        if token == "async":
-            self.take()
-            return Mark("async", self.task())
-        if token == "finish":
-            self.take()
-            return Mark("finish", self.task())
-        if token == "for":
-            return self.loop()
-        if not re.fullmatch(r"[A-Za-z_]\w*", token):
-            found = repr(token) if token else "the end"
-            hint = "A task is S[i], { ... }, async ..., finish ... or for i : 0 <= i < N { ... }."
-            raise self.text.error(f"expected a task, found {found}", start, hint)
-        self.take()
-        self.take("[", f"after {token}")
-        return Run(token, self.until("]", f"the indices of {token}"), start)
+        match token:
+            case "{":
+                self.take()
+                self.tasks("}", path, loops)
+                self.take("}", "after the block")
+            case "async" | "finish":
+                self.take()
+                self.task((*path, Step(next(self.nodes), token)), loops)
+            case "for":
+                self.loop(path, loops)
+            case _ if re.fullmatch(r"[A-Za-z_]\w*", token):
+                self.take()
+                self.take("[", f"after {token}")
+                self.found.append(_Run(self.until("]", f"the indices of {token}"), start, path, loops))
+            case _:
+                found = repr(token) if token else "the end"
+                hint = "A task is S[i], { ... }, async ..., finish ... or for i : 0 <= i < N { ... }."
+                raise self.text.error(f"expected a task, found {found}", start, hint)
 
-    def loop(self) -> Loop:
+    def loop(self, path: Path, loops: tuple[_Loop, ...]) -> None:
         self.take("for")
         variable, start = self.peek()
         if not re.fullmatch(r"[A-Za-z_]\w*", variable):
@@ -136,7 +113,9 @@ class _Reader:
         _, at = self.peek()
         condition = self.until("{", f"the bounds of {variable}")
         self.position -= 1
-        return Loop(variable, condition.strip(), at, self.task())
+        inside = (*loops, _Loop(variable, condition.strip(), at))
+        self.found.append(inside)
+        self.task((*path, Step(next(self.nodes), "loop", len(loops))), inside)
 
     def until(self, end: str, what: str) -> str:
         start = self.position
@@ -150,75 +129,50 @@ class _Reader:
 # ---------------------------------------------------------------- where instances run
 
 
-def find_occurrences(tree: Task, text: SourceText, parameters: Sequence[str]) -> list[Occurrence]:
-    """The places in the tree where instances run, in the order of the text."""
-    return list(_Occurrences(text, parameters).below(tree, (), (), ()))
+def find_occurrences(text: SourceText, parameters: Sequence[str]) -> list[Occurrence]:
+    """The places in the tree of tasks where instances run, in the order of the text."""
+    reader = _Reader(text)
+    reader.tasks("")
+    found: list[Occurrence] = []
+    for item in reader.found:
+        if isinstance(item, _Run):
+            found.append(Occurrence(item.path, _instances(text, item, parameters)))
+            continue
+        *others, loop = item
+        if loop.variable in (*(other.variable for other in others), *parameters):
+            raise text.error(f"{loop.variable} is the name of something else here", loop.at)
+    return found
 
 
-class _Occurrences:
-    def __init__(self, text: SourceText, parameters: Sequence[str]) -> None:
-        self.text = text
-        self.prefix = f"[{', '.join(parameters)}] -> "
-        self.parameters = parameters
-        self.count = 0
-
-    def below(
-        self, task: Task, path: Path, variables: tuple[str, ...], bounds: tuple[Loop, ...]
-    ) -> Iterator[Occurrence]:
-        node = self.count
-        self.count += 1
-        match task:
-            case Run():
-                yield Occurrence(path, self._instances(task, variables, bounds))
-            case Block():
-                for place, inner in enumerate(task.tasks):
-                    yield from self.below(inner, (*path, Step(node, "at", place)), variables, bounds)
-            case Loop():
-                if task.variable in (*variables, *self.parameters):
-                    raise self.text.error(f"{task.variable} is the name of something else here", task.at)
-                step = Step(node, "loop", len(variables))
-                inside = (*variables, task.variable)
-                yield from self.below(task.body, (*path, step), inside, (*bounds, task))
-            case Mark():
-                yield from self.below(task.body, (*path, Step(node, task.kind)), variables, bounds)
-
-    def _instances(self, run: Run, variables: tuple[str, ...], bounds: tuple[Loop, ...]) -> isl.Map:
-        """{ [v] -> S[i] }: the instances of one occurrence."""
-        self._check_names(run, (*variables, *self.parameters))
-        given = f"[{', '.join(variables)}]"
-        head = f"{self.prefix}{{ {given} -> "
-        end = self.text.value.index("]", run.at) + 1
-        found = self._read(head, run.at, end, " }")
-        for number, loop in enumerate(bounds):
-            known = f"[{', '.join(variables[: number + 1])}]"
-            rest = variables[number + 1 :]
-            head = f"{self.prefix}{{ {known} -> [{', '.join(rest)}] : "
-            inside = self._read(head, loop.at, loop.at + len(loop.condition), " }")
-            found = found.intersect_domain(_flat(inside))
-        return found
-
-    def _check_names(self, run: Run, known: Sequence[str]) -> None:
-        """Raise at a name that means nothing here; isl would take it for any value."""
-        start = self.text.value.index("[", run.at) + 1
-        for match in re.finditer(r"[A-Za-z_]\w*", run.indices):
-            if match.group() not in (*known, "mod", "floor"):
-                raise self.text.error(f"unknown name {match.group()!r}", start + match.start())
-
-    def _read(self, head: str, start: int, end: int, tail: str) -> isl.Map:
-        """isl text with a part of the file inside, so that complaints point there."""
-        value = head + self.text.value[start:end] + tail
-        offsets = [
-            *[self.text.offsets[start]] * len(head),
-            *self.text.offsets[start:end],
-            *[self.text.offsets[end]] * (len(tail) + 1),
-        ]
-        text = SourceText(value, self.text.file, self.text.file_text, offsets)
-        (found,) = maps_of(read_isl(isl.UnionMap, text)) or [None]
-        if found is None:
-            raise self.text.error("there is no instance here for any size", start)
-        return found
+def _instances(text: SourceText, run: _Run, parameters: Sequence[str]) -> isl.Map:
+    """{ [v] -> S[i] }: the instances of one occurrence."""
+    variables = [loop.variable for loop in run.loops]
+    _check_names(text, run, (*variables, *parameters))
+    prefix = f"[{', '.join(parameters)}] -> {{ "
+    end = text.value.index("]", run.at) + 1
+    found = _read(text, f"{prefix}[{', '.join(variables)}] -> ", run.at, end)
+    for number, loop in enumerate(run.loops, 1):
+        head = f"{prefix}[{', '.join(variables[:number])}] -> [{', '.join(variables[number:])}] : "
+        inside = _read(text, head, loop.at, loop.at + len(loop.condition))
+        found = found.intersect_domain(inside.wrap().flatten())
+    return found
 
 
-def _flat(relation: isl.Map) -> isl.Set:
-    """{ [v, w] } for { [v] -> [w] }."""
-    return relation.wrap().flatten()
+def _check_names(text: SourceText, run: _Run, known: Sequence[str]) -> None:
+    """Raise at a name that means nothing here; isl would take it for any value."""
+    start = text.value.index("[", run.at) + 1
+    for match in re.finditer(r"[A-Za-z_]\w*", run.indices):
+        if match.group() not in (*known, "mod", "floor"):
+            raise text.error(f"unknown name {match.group()!r}", start + match.start())
+
+
+def _read(text: SourceText, head: str, start: int, end: int) -> isl.Map:
+    """isl text with a part of the file inside, so that complaints point there."""
+    value = f"{head}{text.value[start:end]} }}"
+    offsets = [text.offsets[start]] * len(head) + [*text.offsets[start:end]] + [text.offsets[end]] * 3
+    (found,) = maps_of(read_isl(isl.UnionMap, SourceText(value, text.file, text.file_text, offsets))) or [
+        None
+    ]
+    if found is None:
+        raise text.error("there is no instance here for any size", start)
+    return found

@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from arrayfold.exact.lattice import Vector, combine, same_lattice
-from arrayfold.methods.auto.optima import Optimum, determinant
+from arrayfold.exact.lattice import Vector, combine, determinant, same_lattice
+from arrayfold.methods.auto.optima import Optimum
 
 _MOST_LINES = {1: 4, 2: 40, 3: 14}
 
@@ -85,9 +85,9 @@ def _short_vectors(basis: Sequence[Vector]) -> list[Vector]:
 
 def _holds(basis: Sequence[Vector], vector: Vector) -> bool:
     """Whether a vector lies in a lattice, by Cramer's rule."""
-    whole = determinant(tuple(basis))
+    whole = determinant(basis)
     return all(
-        determinant(tuple(vector if k == axis else row for k, row in enumerate(basis))) % whole == 0
+        determinant([vector if k == axis else row for k, row in enumerate(basis)]) % whole == 0
         for axis in range(len(basis))
     )
 

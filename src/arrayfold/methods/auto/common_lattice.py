@@ -13,7 +13,7 @@ import islpy as isl
 from arrayfold.base.errors import ArrayfoldError
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import is_bounded
+from arrayfold.exact.isl import is_bounded, without_parameters
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.exhaustive import bounded_differences, mapping_of_lattice, smallest_lattice
@@ -29,7 +29,7 @@ def search_common_lattice(
     """The mapping of the smallest constant lattice, if it is smaller than the best size so far."""
     differences = conflicts.differences.intersect_params(conflicts.context)
     parameters = differences.dim(isl.dim_type.param)
-    everywhere = differences.project_out(isl.dim_type.param, 0, parameters)
+    everywhere = without_parameters(differences)
     rank = conflicts.array.rank
     if not parameters or not 1 <= rank <= _MOST_DIMENSIONS or best is None or not is_bounded(everywhere):
         return []

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
+from arrayfold.exact.lattice import determinant
 from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.auto.affine_lattices import AffineBasis, basis_at, fit_bases, moved
 from arrayfold.methods.auto.lattice_rows import rows_of_lattice
-from arrayfold.methods.auto.optima import Optima, determinant
+from arrayfold.methods.auto.optima import Optima
 
 _SIZES = 4
 _FIRST_SIZE = 4

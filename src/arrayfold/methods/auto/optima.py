@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.lattice import Vector, reduced_basis
+from arrayfold.exact.lattice import Vector, axes, determinant, reduced_basis
 from arrayfold.methods.exhaustive import differences_at, smallest_lattices
 
 _MOST_LATTICES = 12
@@ -60,7 +60,7 @@ class Optima:
         if len(differences) > _MOST_DIFFERENCES:
             return None
         if not differences:
-            whole = tuple(tuple(int(j == k) for j in range(rank)) for k in range(rank))
+            whole = tuple(axes(rank))
             return Optimum(1, whole, (whole,))
         lattices = smallest_lattices(differences, rank, self.budget, most_work=_MOST_WORK)
         first = next(lattices)
@@ -69,22 +69,3 @@ class Optima:
             bases = tuple(tuple(reduced_basis(basis)) for basis in found)
             return Optimum(abs(determinant(first)), bases[0], bases if len(bases) <= _MOST_LATTICES else ())
         return Optimum(abs(determinant(first)), tuple(reduced_basis(first)), ())
-
-
-def determinant(matrix: tuple[Vector, ...]) -> int:
-    """The determinant of a small square matrix.
-
-    >>> determinant(((2, 1), (1, 3)))
-    5
-    """
-    match matrix:
-        case ():
-            return 1
-        case ((a, b), (c, d)):
-            return a * d - b * c
-        case ((a, b, c), (d, e, f), (g, h, i)):
-            return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-        case _:
-            pass
-    minors = (tuple((*row[:k], *row[k + 1 :]) for row in matrix[1:]) for k in range(len(matrix)))
-    return sum((-1) ** k * matrix[0][k] * determinant(minor) for k, minor in enumerate(minors))

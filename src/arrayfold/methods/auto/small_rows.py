@@ -8,8 +8,6 @@ are compared, which takes a fraction of a millisecond; the few best mappings the
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,12 +17,11 @@ import islpy as isl
 from arrayfold.base.errors import BudgetExceeded
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import coalesced, fix_parameters, image, linear_form
-from arrayfold.exact.lattice import Vector, combine, kernel_frame
+from arrayfold.exact.isl import at_sizes
+from arrayfold.exact.lattice import Vector, axes, combine, kernel_frame, primitive_vectors
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
-from arrayfold.methods.widths import Widths, restrict
+from arrayfold.methods.widths import Widths, restrict, with_moduli
 
 _KEPT = 3
 _SHARE = 0.5
@@ -41,21 +38,18 @@ def search_small_rows(
     rank = conflicts.array.rank
     if rank not in _LARGEST_COEFFICIENT or conflicts.differences.is_empty():
         return []
-    here = conflicts.differences.intersect_params(fix_parameters(request.sizes))
-    here = here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
-    axes = [tuple(int(j == k) for j in range(rank)) for k in range(rank)]
+    here = at_sizes(conflicts.differences, request.sizes)
     search = _Search(request, {left: _directions(left, c) for left, c in _LARGEST_COEFFICIENT[rank].items()})
     with suppress(BudgetExceeded):
-        search.extend((), here, axes, 1)
-    found = [_with_formulas(conflicts, rows) for _, rows in search.best]
+        search.extend((), here, axes(rank), 1)
+    # Axes are added where differences still remain.
+    found = [with_moduli(conflicts, (*rows, *axes(rank))) for _, rows in search.best]
     return sorted(found, key=lambda mapping: request.rank(mapping.size))
 
 
 def _directions(rank: int, largest: int) -> list[Vector]:
     """Primitive vectors up to sign, the simplest first."""
-    everything = itertools.product(range(-largest, largest + 1), repeat=rank)
-    primitive = (row for row in everything if math.gcd(*row) == 1 and next(filter(None, row)) > 0)
-    return sorted(primitive, key=lambda row: (sum(map(abs, row)), row))
+    return sorted(primitive_vectors(rank, largest), key=lambda row: (sum(map(abs, row)), row))
 
 
 @dataclass
@@ -93,20 +87,3 @@ class _Search:
             width = widths.along(row)
             if width > 0:
                 yield width, number, row
-
-
-def _with_formulas(conflicts: Conflicts, rows: Sequence[Vector]) -> ModularMapping:
-    """The rows with moduli for all parameter values; axes are added where differences still remain."""
-    rank = conflicts.array.rank
-    axes = [tuple(int(axis == k) for k in range(rank)) for axis in range(rank)]
-    remaining = conflicts.differences
-    used: list[Vector] = []
-    moduli: list[Formula] = []
-    for row in (*rows, *axes):
-        if remaining.is_empty():
-            break
-        form = linear_form(remaining.get_space(), row)
-        used.append(row)
-        moduli.append(exceeding(image(remaining, form), conflicts.context))
-        remaining = coalesced(remaining.intersect(form.zero_set()))
-    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, used, moduli)

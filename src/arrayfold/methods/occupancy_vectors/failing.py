@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.isl import coalesced, fresh_names, without_parameters
 from arrayfold.exact.lattice import Vector
 from arrayfold.exact.relations import relation
 from arrayfold.methods.occupancy_vectors.schedules import Row, ScheduleSpace, affine_text, generators
 from arrayfold.methods.occupancy_vectors.single_assignment import Flow, SingleAssignment
-from arrayfold.methods.occupancy_vectors.vectors import is_free, vectors_of_length
+from arrayfold.methods.occupancy_vectors.vectors import is_free, shortest_vector
 
 _LONGEST = {1: 200, 2: 24, 3: 9}
 _LONGEST_OTHERWISE = 5
@@ -46,19 +46,15 @@ class FailingVectors:
         """
         pieces = list(self.pieces)
 
-        def fails(vector: Vector) -> bool:
+        def is_valid(vector: Vector) -> bool:
             for k, piece in enumerate(pieces):
                 if not is_free(piece, vector):
                     # The next vector is likely to fail in the same piece.
                     pieces.insert(0, pieces.pop(k))
-                    return True
-            return False
+                    return False
+            return True
 
-        for length in range(1, _LONGEST.get(self.rank, _LONGEST_OTHERWISE) + 1):
-            found = [vector for vector in vectors_of_length(self.rank, length) if not fails(vector)]
-            if found:
-                return min(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
-        return None
+        return shortest_vector(self.rank, _LONGEST.get(self.rank, _LONGEST_OTHERWISE), is_valid)
 
 
 def failing_vectors(
@@ -93,8 +89,10 @@ def storage_rows(
         if flow.array != array:
             continue
         rows: list[Row] = []
+        # { [v, j, i] } for { [v] }
+        allowed = vectors.add_dims(isl.dim_type.set, form.rank(flow.source) + form.rank(flow.sink))
         for writer in form.writers[array]:
-            where = _instances(form, flow, writer).intersect(_vectors_in(flow, form, vectors))
+            where = _instances(form, flow, writer).intersect(allowed)
             rows += _rows_at(space, flow, writer, where, is_strict=is_strict)
         found.append((flow, sorted(set(rows))))
     return found
@@ -158,23 +156,12 @@ def _rows_at(
 ) -> Iterator[Row]:
     """The constraint at the vertices and rays of the instances and vectors together."""
     rank = space.form.rank(flow.source)
-    as_map = where.move_dims(isl.dim_type.set, 0, isl.dim_type.set, 0, 0)
-    for piece in as_map.get_basic_sets():
-        relation = isl.Map.from_domain_and_range(
-            isl.Set.from_basic_set(piece), isl.Set("{ [] }").align_params(where.get_space().params())
-        )
-        for weight, params, values, _ in generators(relation):
-            vector, source, sink = values[:rank], values[rank : 2 * rank], values[2 * rank :]
-            tip = [a + b for a, b in zip(source, vector, strict=True)]
-            later = space.time(writer, weight, params, tip)
-            earlier = space.time(flow.sink, weight, params, sink)
-            yield (-weight if is_strict else 0, *(a - b for a, b in zip(later, earlier, strict=True)))
-
-
-def _vectors_in(flow: Flow, form: SingleAssignment, vectors: isl.Set) -> isl.Set:
-    """{ [v, j, i] } for { [v] }."""
-    extra = form.rank(flow.source) + form.rank(flow.sink)
-    return vectors.add_dims(isl.dim_type.set, extra)
+    for weight, params, values in generators(where):
+        vector, source, sink = values[:rank], values[rank : 2 * rank], values[2 * rank :]
+        tip = [a + b for a, b in zip(source, vector, strict=True)]
+        later = space.time(writer, weight, params, tip)
+        earlier = space.time(flow.sink, weight, params, sink)
+        yield (-weight if is_strict else 0, *(a - b for a, b in zip(later, earlier, strict=True)))
 
 
 # ---------------------------------------------------------------- spaces
@@ -221,5 +208,5 @@ def _time(space: ScheduleSpace, theta: Sequence[int], statement: str, at: Sequen
 
 def _project(where: isl.Set, rank: int) -> isl.Set:
     """{ [v] }: for some size and some instances."""
-    plain = where.project_out(isl.dim_type.set, rank, where.dim(isl.dim_type.set) - rank)
-    return coalesced(plain.project_out(isl.dim_type.param, 0, plain.dim(isl.dim_type.param)))
+    vectors = where.project_out(isl.dim_type.set, rank, where.dim(isl.dim_type.set) - rank)
+    return coalesced(without_parameters(vectors))

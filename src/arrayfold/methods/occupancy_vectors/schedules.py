@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold.exact.generators import nonnegative_forms
-from arrayfold.exact.isl import integer, smallest_point
+from arrayfold.exact.isl import polyhedron, smallest_point
 from arrayfold.exact.lattice import Vector
 from arrayfold.methods.occupancy_vectors.single_assignment import Flow, SingleAssignment
 
@@ -82,40 +82,27 @@ def affine_text(terms: Iterable[tuple[int, str]], constant: int) -> str:
     return text or "0"
 
 
-def generators(relation: isl.Map) -> list[tuple[int, Vector, Vector, Vector]]:
-    """(weight, parameters, source, sink) at the vertices (weight > 0) and rays (0) of a convex relation."""
-    count = relation.dim(isl.dim_type.param)
-    left = relation.dim(isl.dim_type.in_)
-    found: list[tuple[int, Vector, Vector, Vector]] = []
-    for piece in relation.wrap().flatten().get_basic_sets():
-        for form in nonnegative_forms(piece):
-            weight, rest = form[0], form[1:]
-            found.append((weight, rest[:count], rest[count : count + left], rest[count + left :]))
-    return found
+def generators(cells: isl.Set) -> list[tuple[int, Vector, Vector]]:
+    """(weight, parameters, point) at the vertices (weight > 0) and rays (0) of the pieces of a set."""
+    first = 1 + cells.dim(isl.dim_type.param)
+    forms = (form for piece in cells.get_basic_sets() for form in nonnegative_forms(piece))
+    return [(form[0], form[1:first], form[first:]) for form in forms]
 
 
 def causality_rows(space: ScheduleSpace, flow: Flow) -> list[Row]:
     """What a legal schedule satisfies for one dependence: the reader runs at least one step later."""
     rows: list[Row] = []
-    for weight, params, source, sink in generators(flow.pairs):
-        later = space.time(flow.sink, weight, params, sink)
-        earlier = space.time(flow.source, weight, params, source)
+    rank = space.form.rank(flow.source)
+    for weight, params, pair in generators(flow.pairs.wrap().flatten()):
+        later = space.time(flow.sink, weight, params, pair[rank:])
+        earlier = space.time(flow.source, weight, params, pair[:rank])
         rows.append((-weight, *(a - b for a, b in zip(later, earlier, strict=True))))
     return sorted(set(rows))
 
 
 def schedule_set(space: ScheduleSpace, rows: Iterable[Row]) -> isl.BasicSet:
     """{ [theta] }: the schedules that satisfy all rows."""
-    universe = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, space.size)
-    local = isl.LocalSpace.from_space(universe)
-    found = isl.BasicSet.universe(universe)
-    for row in sorted(set(rows)):
-        constraint = isl.Constraint.alloc_inequality(local).set_constant_val(integer(row[0]))
-        for k, entry in enumerate(row[1:]):
-            if entry:
-                constraint = constraint.set_coefficient_val(isl.dim_type.set, k, integer(entry))
-        found = found.add_constraint(constraint)
-    return found
+    return polyhedron([(0,) * (1 + space.size), *sorted(set(rows))])
 
 
 def best_schedule(space: ScheduleSpace, rows: Iterable[Row]) -> Vector | None:
@@ -157,9 +144,8 @@ class _LatencyProgram:
         self.theta = [*range(count + 3, count + 3 + space.size)]
         self.sizes = [k + space.size for k in self.theta]
         self.total = count + 3 + 2 * space.size
-        universe = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, self.total)
-        self.local = isl.LocalSpace.from_space(universe)
-        self.set = isl.BasicSet.universe(universe)
+        self.equations: list[list[int]] = []
+        self.inequalities: list[list[int]] = []
         self.add(0, {0: -1, **dict.fromkeys(self.latency[:-1], 1)}, is_equal=True)
         self.add(0, {self.sum: -1, **dict.fromkeys(self.sizes, 1)}, is_equal=True)
         for k in self.latency[:-1]:
@@ -171,12 +157,8 @@ class _LatencyProgram:
 
     def add(self, constant: int, entries: dict[int, int], *, is_equal: bool = False) -> None:
         """Require constant + sum of entries >= 0, or = 0."""
-        make = isl.Constraint.alloc_equality if is_equal else isl.Constraint.alloc_inequality
-        made = make(self.local).set_constant_val(integer(constant))
-        for k, entry in entries.items():
-            if entry:
-                made = made.set_coefficient_val(isl.dim_type.set, k, integer(entry))
-        self.set = self.set.add_constraint(made)
+        line = [constant, *(entries.get(k, 0) for k in range(self.total))]
+        (self.equations if is_equal else self.inequalities).append(line)
 
     def require_legal(self, rows: Iterable[Row]) -> None:
         for row in sorted(set(rows)):
@@ -197,7 +179,8 @@ class _LatencyProgram:
 
     def solve(self) -> Vector | None:
         """The minimum of one variable after the other; isl's lexmin of all at once takes far longer."""
-        if self.set.is_empty():
+        schedules = polyhedron(self.inequalities, self.equations)
+        if schedules.is_empty():
             return None
-        point = smallest_point(isl.Set.from_basic_set(self.set))
+        point = smallest_point(isl.Set.from_basic_set(schedules))
         return tuple(point[k] for k in self.theta)

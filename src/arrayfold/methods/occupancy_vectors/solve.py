@@ -19,7 +19,6 @@ from arrayfold.exact.lattice import Vector
 from arrayfold.judge.verify import Counterexample, Proof, Verdict, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.occupancy_vectors.failing import Extreme, failing_vectors, storage_rows
-from arrayfold.methods.occupancy_vectors.project import mapping_along
 from arrayfold.methods.occupancy_vectors.schedules import (
     Row,
     ScheduleSpace,
@@ -28,7 +27,7 @@ from arrayfold.methods.occupancy_vectors.schedules import (
     schedule_set,
 )
 from arrayfold.methods.occupancy_vectors.single_assignment import SingleAssignment, single_assignment
-from arrayfold.methods.occupancy_vectors.vectors import shortest_occupancy_vector
+from arrayfold.methods.occupancy_vectors.vectors import mapping_along, shortest_occupancy_vector
 from arrayfold.passes.all_orders import for_all_schedules
 from arrayfold.program.model import Program
 

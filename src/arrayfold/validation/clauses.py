@@ -1,0 +1,263 @@
+"""OpenMP's clauses: variables of which each thread or task has its own, and what tasks depend on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from arrayfold.validation.access import Accesses
+from arrayfold.validation.faults import Spot, Unsupported
+from arrayfold.validation.memory import is_address
+from arrayfold.validation.nodes import Node
+from arrayfold.validation.operators import COMPARISONS, Run, arithmetic, comparison
+from arrayfold.validation.pragmas import Directive
+from arrayfold.validation.races import Place
+from arrayfold.validation.scope import Scope, Variable
+from arrayfold.validation.terms import Poison
+from arrayfold.validation.types import LONG, Array, CType, Frame, Pointer, Struct, shape_of, size_of, value_of
+
+_TOKEN = re.compile(r"\s*(\d+[uUlL]*|[A-Za-z_]\w*|<=|>=|==|!=|[-+*/%()\[\]:?<>&])")
+_TYPES = frozenset(["long", "int", "unsigned", "short", "char", "size_t"])
+_LEVELS = (("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
+_FindPlace: TypeAlias = Callable[[Frame], Place]
+
+
+class PrivateVariables:
+    """The variables of a function that clauses make private: private, firstprivate, linear and reduction.
+
+    teams  where the parallel constructs begin that are around what is read
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.m = scope.machine
+        self.teams: list[int] = []
+
+    def around(self, body: Run, directive: Directive, copied: Sequence[Variable] = ()) -> Run:
+        """A body that runs with variables of its own."""
+        private = self.of(directive, copied)
+
+        def run(f: Frame) -> Any:
+            undo = private(f)
+            signal = body(f)
+            undo()
+            return signal
+
+        return run
+
+    def of(
+        self, directive: Directive, copied: Sequence[Variable] = (), further: Sequence[Variable] = ()
+    ) -> Callable[[Frame], Callable[[], None]]:
+        """What gives a thread its own variables, and gives back what takes them away again."""
+        if "lastprivate" in directive.clauses:
+            raise Unsupported("OpenMP's lastprivate", directive.spot)
+        fresh, kept, reduced = (
+            [self._named(name, directive) for name in directive.names(*clauses)]
+            for clauses in (("private",), ("firstprivate", "linear"), ("reduction",))
+        )
+        m = self.m
+        plan = [(one, False) for one in (*fresh, *further)] + [(one, True) for one in (*kept, *copied)]
+
+        def enter(f: Frame) -> Callable[[], None]:
+            # Variables of a reduction are shared, in one order of the iterations, and do not race.
+            if m.races is not None:
+                m.races.ignored |= {f[one.slot][0] for one in reduced if is_address(f[one.slot])}
+            saved: list[tuple[int, Any]] = []
+            for variable, keeps in plan:
+                old = f[variable.slot]
+                saved.append((variable.slot, old))
+                if variable.is_register:
+                    f[variable.slot] = old if keeps else Poison(f"{variable.name} was never set")
+                    continue
+                size = size_of(variable.type)
+                assert size is not None
+                own = m.allocate(variable.name, value_of(size, f))
+                own.shape = shape_of(variable.type, f)
+                if keeps and is_address(old) and old[0] is not None:
+                    own.cells, own.widths, own.unit = dict(old[0].cells), dict(old[0].widths), old[0].unit
+                    own.initial, own.fills = old[0].initial, list(old[0].fills)
+                f[variable.slot] = own.pointer()
+
+            def leave() -> None:
+                for slot, old in reversed(saved):
+                    f[slot] = old
+
+            return leave
+
+        return enter
+
+    def _named(self, name: str, directive: Directive) -> Variable:
+        found = self.scope.named(name)
+        if found is None or found.lasting is not None:
+            raise Unsupported(f"{name} in this pragma", directive.spot)
+        return found
+
+    def copied_by_task(self, node: Node) -> list[Variable]:
+        """Variables that are private to the thread that makes a task: the task has copies."""
+        if not self.teams:
+            return []
+        named = (inner.referenced for inner in node.walk() if inner.kind == "DECL_REF_EXPR")
+        inside = (self.scope.variables.get(one.key) for one in named if one and one.start > self.teams[-1])
+        plain = (one for one in inside if one is not None and not isinstance(one.type, Array | Struct))
+        return list({one.slot: one for one in plain if one.slot >= 0}.values())
+
+
+def read_depend(directive: Directive, accesses: Accesses) -> list[tuple[str, _FindPlace]]:
+    """The items of the depend clauses of a task: how it depends on each, and where its first byte is."""
+    return [
+        (kind.strip(), _Item(item, accesses, directive.spot).address())
+        for text in directive.clauses.get("depend", ())
+        for kind, _, items in [text.partition(":")]
+        for item in _split(items)
+    ]
+
+
+class _Item:
+    """An item of a depend clause: an expression in a pragma, which libclang does not read."""
+
+    def __init__(self, text: str, accesses: Accesses, spot: Spot) -> None:
+        self._accesses = accesses
+        self._spot = spot
+        self._words: list[str] = []
+        position = 0
+        while position < len(text.rstrip()):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise Unsupported(f"depend({text.strip()})", spot)
+            self._words.append(match.group(1))
+            position = match.end()
+        self._at = 0
+
+    def address(self) -> _FindPlace:
+        """Where a variable, or the first element of a section of an array, is."""
+        variable = self._variable(self._next())
+        kind: CType = variable.type
+        steps: list[tuple[Run, CType]] = []
+        is_pointer = isinstance(kind, Pointer)
+        while self._take("["):
+            index: Run = self._choice() if self._peek() != ":" else lambda _: 0
+            if self._take(":") and self._peek() != "]":
+                self._choice()
+            self._expect("]")
+            if not isinstance(kind, Array | Pointer):
+                raise self._unknown()
+            kind = kind.element if isinstance(kind, Array) else kind.target
+            steps.append((index, kind))
+        if self._peek():
+            raise self._unknown()
+        base = self._base(variable, is_pointer=is_pointer and bool(steps))
+
+        def find(f: Frame) -> Place:
+            obj, offset, *_ = base(f)
+            for index, element in steps:
+                size = size_of(element)
+                assert size is not None
+                offset += index(f) * value_of(size, f)
+            return obj, offset
+
+        return find
+
+    def _base(self, variable: Variable, *, is_pointer: bool) -> Run:
+        if variable.is_register and not is_pointer:
+            raise self._unknown()
+        if is_pointer and not variable.is_register and variable.lasting is None:
+            return self._accesses.load(variable.address, variable.type, self._spot)
+        return variable.address
+
+    def _variable(self, name: str) -> Variable:
+        found = self._accesses.scope.named(name)
+        if found is None:
+            raise Unsupported(f"{name} in a depend clause", self._spot)
+        return found
+
+    # ------------------------------------------------ whole numbers
+
+    def _choice(self) -> Run:
+        condition = self._level(0)
+        if not self._take("?"):
+            return condition
+        first = self._choice()
+        self._expect(":")
+        second = self._choice()
+        return lambda f: first(f) if condition(f) else second(f)
+
+    def _level(self, level: int) -> Run:
+        if level == len(_LEVELS):
+            return self._factor()
+        left, m = self._level(level + 1), self._accesses.m
+        while self._peek() in _LEVELS[level]:
+            operator, right = self._next(), self._level(level + 1)
+            if operator in COMPARISONS:
+                left = comparison(m, operator, LONG, left, right)
+            else:
+                left = arithmetic(m, operator, LONG, left, right, self._spot)
+        return left
+
+    def _factor(self) -> Run:
+        word = self._next()
+        if word == "-":
+            inner = self._factor()
+            return lambda f: -inner(f)
+        if word == "(" and self._peek() in _TYPES:
+            while self._peek() in _TYPES:
+                self._next()
+            self._expect(")")
+            return self._factor()
+        if word == "(":
+            inner = self._choice()
+            self._expect(")")
+            return inner
+        if word[:1].isdigit():
+            number = int(word.rstrip("uUlL"))
+            return lambda _: number
+        return self._number(self._variable(word))
+
+    def _number(self, variable: Variable) -> Run:
+        m, spot, slot = self._accesses.m, self._spot, variable.slot
+        if variable.is_register:
+            return lambda f: m.whole(f[slot], spot)
+        # What a pragma reads is not an access of the program.
+        load = self._accesses.load(variable.address, variable.type, spot)
+
+        def number(f: Frame) -> int:
+            races, m.races = m.races, None
+            value = m.whole(load(f), spot)
+            m.races = races
+            return value
+
+        return number
+
+    # ------------------------------------------------ words
+
+    def _peek(self) -> str:
+        return self._words[self._at] if self._at < len(self._words) else ""
+
+    def _next(self) -> str:
+        word = self._peek()
+        self._at += 1
+        return word
+
+    def _take(self, word: str) -> bool:
+        """Whether this is the next word; then it is read."""
+        is_next = self._peek() == word
+        self._at += is_next
+        return is_next
+
+    def _expect(self, word: str) -> None:
+        if not self._take(word):
+            raise self._unknown()
+
+    def _unknown(self) -> Unsupported:
+        return Unsupported("this depend clause", self._spot)
+
+
+def _split(text: str) -> list[str]:
+    """Items between commas that are not in brackets."""
+    items, depth, start = list[str](), 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            items.append(text[start:at])
+            start = at + 1
+    return [item for item in (*items, text[start:]) if item.strip()]
