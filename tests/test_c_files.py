@@ -242,7 +242,7 @@ def test_without_a_compiler_the_fold_goes_on_and_the_run_fails(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fold", "examples/horner.c", "--loops", "some"], "expected keep or generate"),
+        (["fold", "examples/horner.c", "--loops", "some"], "'some' is not one of 'keep', 'generate'"),
         (["fold", "examples/horner.c", "other.c"], "unexpected argument 'other.c'"),
         (["fold", "examples/jacobi-1d.toml", "--", "-DX"], "is not a C file"),
         (["fold", "examples/two-regions.c", "--temporary", "in"], "add --region NAME"),

@@ -492,7 +492,7 @@ def test_a_bound_above_a_proved_size_never_shows(
     def find(*arguments: Any, **keywords: Any) -> LowerBound:
         return broken(real(*arguments, **keywords))
 
-    for module in ("arrays", "compare", "check", "shared"):
+    for module in ("array", "compare", "check", "shared"):
         monkeypatch.setattr(import_module(f"arrayfold.fold.{module}"), "find_lower_bound", find)
     problem = problem_of("several")
     results = [fold(problem, params=params), fold_shared(problem, "auto", params=params)]
@@ -528,7 +528,7 @@ def test_an_affine_bound_is_compared_at_every_size(monkeypatch: pytest.MonkeyPat
         somewhere = isl.Set("[N] -> { : N = 12345 }")
         return replace(found, pieces=(*found.pieces, (somewhere, (read_formula("2*N + 2"),))))
 
-    monkeypatch.setattr(import_module("arrayfold.fold.arrays"), "find_lower_bound", find)
+    monkeypatch.setattr(import_module("arrayfold.fold.array"), "find_lower_bound", find)
     folded = fold(read("examples/blur-interleaved.toml"))["blurx"]
     assert str(folded.size) == "2*N + 1"
     assert folded.lower_bound.formula is None
