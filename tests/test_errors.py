@@ -88,7 +88,7 @@ BLUR = "examples/blur-interleaved.toml"
         (["fold", BLUR, "--live-out", "blurx[0]"], "array blurx has 2 dimensions"),
         (["fold", BLUR, "--temporary", "blurr"], "there is no array 'blurr'"),
         (["fold", BLUR, "-o", "out.c"], "no C code to rewrite"),
-        (["conflicts", BLUR, "--construction", "guess"], "'guess' is not one of 'live-write'"),
+        (["conflicts", BLUR, "--construction", "guess"], "'guess' is not one of 'values', 'live-write'"),
         (["fold", BLUR, "--mode", "reallocate", "--local", "1"], "--mode and --local do not go together"),
         (["fold", BLUR, "--share", "cells", "--power-of-two"], "--share and --power-of-two do not go"),
         (["fold", BLUR, "--favor", "speed", "--method", "lattice"], "--favor and --method do not go"),

@@ -52,6 +52,19 @@ class Accesses:
         """{ [t] }: the times of writes and reads."""
         return coalesced(self.writes.range().union(self.reads.range()))
 
+    def within(self, sizes: isl.Set) -> Accesses:
+        """What happens at these sizes, { : }."""
+        return replace(
+            self,
+            writes=self.writes.intersect_params(sizes),
+            reads=self.reads.intersect_params(sizes),
+            live_in=self.live_in.intersect_params(sizes),
+            live_out=self.live_out.intersect_params(sizes),
+            sure=self.sure.intersect_params(sizes),
+            updates=self.updates.intersect_params(sizes),
+            races=None if self.races is None else self.races.intersect_params(sizes),
+        )
+
     def of_cells(self, cells: isl.Set) -> Accesses:
         """What happens to some of the cells."""
         return replace(

@@ -163,7 +163,6 @@ def conflicts_from_pairs(
     *,
     moments_suffice: bool = False,
     program: Program | None = None,
-    advice: str = "",
 ) -> Conflicts:
     """Conflicts out of any relation that holds every conflicting pair at least one way round.
 
@@ -184,7 +183,6 @@ def conflicts_from_pairs(
         moments_suffice=moments_suffice,
         program=program,
         everywhere=everywhere,
-        advice=advice,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 
@@ -19,15 +20,17 @@ from arrayfold.base.choices import Construction
 from arrayfold.base.errors import BudgetExceeded, IslFailure, MethodNotApplicable
 from arrayfold.conflicts.accesses import Accesses, accesses_of
 from arrayfold.conflicts.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
-from arrayfold.conflicts.values import holds_several_values, live_values
+from arrayfold.conflicts.values import live_values, several_values
 from arrayfold.exact.isl import (
     coalesced,
     coalesced_if_few,
     first_images,
+    fix_parameters,
     last_images,
     origin,
     sets_of,
 )
+from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles
 from arrayfold.order.events import Order, fronts, order_of, sweep
@@ -82,13 +85,47 @@ class Liveness:
         if construction in ("live-live", "butterfly") and not self.order.is_total:
             raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
         order = self.order.among(accesses.events)
-        notes = self.order.notes
         if not order.is_total:
             accesses = replace(accesses, races=self._races(array, accesses, order))
-        live = None
-        if construction == "values" and holds_several_values(accesses, order):
-            live = self._live_values(name, accesses, order)
-            notes = notes if live is not None else (*notes, _NOT_TOLD_APART)
+        several = isl.Set.empty(self.program.context.get_space())
+        if construction == "values":
+            several = several_values(accesses, order).intersect(self.program.context)
+        is_rare = several.is_disjoint(fix_parameters(large_parameters(self.program.context)))
+        parts: list[_Part] = []
+        for where, of_values in _cases(self.program.context, several, is_rare=is_rare):
+            here = replace(self, program=self.program.narrowed(where))
+            parts.append(
+                here._part(array, accesses.within(where), order, construction, with_moments, of_values)
+            )
+        moments = [part.moments for part in parts if part.moments is not None]
+        found = conflicts_from_pairs(
+            array,
+            self.program.context,
+            accesses.cells,
+            reduce(isl.Map.union, (part.pairs for part in parts)),
+            reduce(_union_of_moments, moments) if moments else None,
+            (*self.order.notes, *(note for part in parts for note in part.notes)),
+            moments_suffice=self.order.is_total and is_rare,
+            program=self.program,
+        )
+        is_advised = not is_rare and self._may_be_reallocated(array)
+        return replace(found, advice=_REALLOCATE) if is_advised else found
+
+    def _part(
+        self,
+        array: Array,
+        accesses: Accesses,
+        order: Order,
+        construction: Construction,
+        with_moments: bool,
+        of_values: bool,
+    ) -> _Part:
+        """The conflicts for some sizes, those of the context.
+
+        of_values  cells may hold one value after another there
+        """
+        live = self._live_values(array.name, accesses, order) if of_values else None
+        notes = (_NOT_TOLD_APART,) if of_values and live is None else ()
         is_of_values = live is not None
         if live is None:
             accesses = replace(accesses, apart=None)
@@ -97,17 +134,8 @@ class Liveness:
                 order = replace(order, before=isl.Map.lex_lt(accesses.writes.get_space().range()))
             live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
-        return conflicts_from_pairs(
-            array,
-            self.program.context,
-            accesses.cells,
-            pairs,
-            self._moments(accesses, live, pairs, is_of_values=is_of_values) if with_moments else None,
-            notes,
-            moments_suffice=self.order.is_total and not is_of_values,
-            program=self.program,
-            advice=_REALLOCATE if is_of_values and self._may_be_reallocated(array) else "",
-        )
+        moments = self._moments(accesses, live, pairs, is_of_values=is_of_values) if with_moments else None
+        return _Part(pairs, moments, notes)
 
     def _may_be_reallocated(self, array: Array) -> bool:
         """Whether values of an array could still have other places."""
@@ -175,6 +203,39 @@ class Liveness:
             return [occupied(accesses, live_after(accesses, order))]
         live = self._live_values(accesses.cells.get_tuple_name(), replace(accesses, apart=None), order)
         return [] if live is None or accesses.apart is not None else [occupied(accesses, live)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The conflicts of an array for some sizes."""
+
+    pairs: isl.Map
+    moments: isl.Map | None
+    notes: tuple[str, ...]
+
+
+def _cases(context: isl.Set, several: isl.Set, *, is_rare: bool) -> list[tuple[isl.Set, bool]]:
+    """The sizes to look at together, and whether cells hold one value after another there.
+
+    Where they do so at corners only, such as N = 1, the other sizes take the short way.
+    """
+    if not is_rare:
+        return [(context, True)]
+    rest = coalesced(context.subtract(several))
+    found = [(several, True)] * (not several.is_empty()) + [(rest, False)] * (not rest.is_empty())
+    return found or [(context, False)]
+
+
+def _union_of_moments(first: isl.Map, second: isl.Map) -> isl.Map:
+    """{ [t] -> A[x] }: the moments of different sizes, whose times may differ in length."""
+    depth = max(one.dim(isl.dim_type.in_) for one in (first, second))
+
+    def longer(moments: isl.Map) -> isl.Map:
+        for k in range(moments.dim(isl.dim_type.in_), depth):
+            moments = moments.insert_dims(isl.dim_type.in_, k, 1).fix_val(isl.dim_type.in_, k, isl.Val(0))
+        return moments
+
+    return longer(first).union(longer(second))
 
 
 def _budget_of_fronts() -> Budget:

@@ -18,22 +18,23 @@ from arrayfold.order.events import Order
 from arrayfold.program.model import Program
 
 
-def holds_several_values(accesses: Accesses, order: Order) -> bool:
-    """Whether a cell may get a value that has nothing to do with the one before, or branches exclude events.
+def several_values(accesses: Accesses, order: Order) -> isl.Set:
+    """{ : }: sizes at which a cell may get a value that has nothing to do with the one before.
 
-    An instance that reads the cell it writes continues its lifetime.
+    An instance that reads the cell it writes continues its lifetime. Sizes at which events exclude each other
+    count, too.
     """
-    if accesses.writes.dim(isl.dim_type.in_) == 0:
-        return False
+    writes = accesses.writes
+    if writes.dim(isl.dim_type.in_) == 0:
+        return isl.Set.empty(writes.get_space().params())
+    anew = writes.subtract(accesses.updates)
+    found = anew.domain().intersect(accesses.live_in).params()
     if accesses.apart is not None:
-        return True
-    anew = accesses.writes.subtract(accesses.updates)
-    if not anew.domain().is_disjoint(accesses.live_in):
-        return True
-    if accesses.writes.is_single_valued():
-        return False
-    later = accesses.writes.range_product(anew).intersect_range(_other(order.not_after()).wrap())
-    return not later.is_empty()
+        found = found.union(accesses.apart.params())
+    if not writes.is_single_valued():
+        later = writes.range_product(anew).intersect_range(_other(order.not_after()).wrap())
+        found = found.union(later.params())
+    return coalesced(found)
 
 
 def _other(relation: isl.Map) -> isl.Map:

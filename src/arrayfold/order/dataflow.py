@@ -120,7 +120,7 @@ def value_flows(program: Program, order: Order, array: str, live_in: isl.Set) ->
     Times have one more dimension in front: -1 for the start, which writes what is live-in, 1 for the end,
     which reads what is live-out, 0 for the events of the program.
     """
-    space = program.array(array).cells.get_space()
+    space = program.array(array).cells.get_space().align_params(program.context.get_space())
     live_out = program.live_out.extract_set(space)
     reads = program.accesses(writes=False, array=array).union(_outside(_END, live_out))
     must = program.accesses(writes=True, must_only=True, array=array)
@@ -135,7 +135,7 @@ def value_flows(program: Program, order: Order, array: str, live_in: isl.Set) ->
     flows = flows.subtract(_hidden_by_branches(program, array, flows, writing, reading))
     on_times = flows.apply_domain(writing).reverse().curry().apply_domain(reading).reverse()
     times = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, order.before.dim(isl.dim_type.in_) + 1)
-    times = times.align_params(program.context.get_space())
+    times = times.align_params(space)
     space = space.map_from_domain_and_range(times).wrap().map_from_domain_and_range(times)
     return coalesced(on_times.extract_map(space))
 
