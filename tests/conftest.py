@@ -4,12 +4,15 @@ import importlib.util
 import os
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from arrayfold.run import compare
 
 collect_ignore_glob = ["programs/*", "errors/*"]
 
@@ -60,3 +63,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests of one program at several sizes compile it once."""
+    from support.compiled import CompiledOnce
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare, "start", CompiledOnce(compare.start, tmp_path_factory.mktemp("compiled")))
+        yield
