@@ -14,7 +14,7 @@ from arrayfold.exact.lattice import combine, determinant, is_onto, kernel_frame,
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldedArray
 from arrayfold.frontends import read
-from arrayfold.judge.lattice import _reaches_all_addresses, check_lattice
+from arrayfold.judge.polynomials import _reaches_all_addresses, check_lattice
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS
 from arrayfold.methods.exhaustive import differences_at, smallest_lattice

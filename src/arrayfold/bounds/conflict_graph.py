@@ -15,8 +15,12 @@ import islpy as isl
 
 from arrayfold.base.bits import to_bits
 from arrayfold.base.errors import MethodNotApplicable
-from arrayfold.bounds.chain_cover import ChainCover, cover_with_chains, is_strict_order
-from arrayfold.bounds.orientation import transitive_orientation
+from arrayfold.bounds.chain_cover import (
+    ChainCover,
+    cover_with_chains,
+    is_strict_order,
+    transitive_orientation,
+)
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.isl import first_images, is_bounded, points, visit_points
 from arrayfold.exact.parameter_values import few_parameter_points

@@ -165,7 +165,7 @@ def _verify_rows(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | _Op
 
 def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
     """The verdict from the kernel lattice of the mapping, where that has an affine basis."""
-    from arrayfold.judge.lattice import check_lattice
+    from arrayfold.judge.polynomials import check_lattice
 
     found = check_lattice(conflicts, mapping)
     if found is None:
@@ -184,7 +184,7 @@ def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | 
 
 def _verify_linear(conflicts: Conflicts, mapping: ModularMapping) -> Proof | None:
     """A proof from the corners of the differences, where the mapping is one row that no conflict wraps."""
-    from arrayfold.judge.corners import check_linear
+    from arrayfold.judge.polynomials import check_linear
 
     corners = check_linear(conflicts, mapping)
     if corners is None:

@@ -19,6 +19,7 @@ import islpy as isl
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
+from arrayfold.exact.generators import vertices
 from arrayfold.exact.isl import at_sizes, fix_parameters, image, linear_form
 from arrayfold.exact.parameter_values import large_parameters, parameter_minima, smallest_parameters
 from arrayfold.exact.signs import from_origin
@@ -130,8 +131,8 @@ class _Reach:
         """Rational corners of the pieces of the differences; a linear address is largest at one of them."""
         found: dict[tuple[Formula, ...], None] = {}
         for basic in self.differences.remove_divs().get_basic_sets():
-            for vertex in _corners(basic):
-                found[vertex] = None
+            corners = (tuple(map(from_aff, corner)) for _, corner in vertices(basic))
+            found.update(dict.fromkeys(sorted(corners, key=str)))
         return list(found)
 
     def _guesses(self, strides: Strides) -> Iterator[Formula]:
@@ -163,17 +164,6 @@ class _Reach:
 
 def _holds(context: isl.Set, params: Mapping[str, int]) -> bool:
     return not context.intersect(fix_parameters(params)).is_empty()
-
-
-def _corners(basic: isl.BasicSet) -> list[tuple[Formula, ...]]:
-    found: list[tuple[Formula, ...]] = []
-
-    def visit(vertex: isl.Vertex) -> None:
-        corner = vertex.get_expr()
-        found.append(tuple(from_aff(corner.get_at(k)) for k in range(corner.dim(isl.dim_type.out))))
-
-    basic.compute_vertices().foreach_vertex(visit)
-    return sorted(found, key=str)
 
 
 def _undominated(formulas: set[Formula], samples: Sequence[Values]) -> list[Formula]:

@@ -13,10 +13,9 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.base.errors import InputError
-from arrayfold.exact.closure import close, close_through
 from arrayfold.exact.isl import coalesced, fix_parameters, maps_of, sets_of
 from arrayfold.exact.parameter_values import smallest_parameters
-from arrayfold.exact.relations import relation, union_of_maps
+from arrayfold.exact.relations import close, close_through, relation, union_of_maps
 from arrayfold.order.tiles import before_in_tiles
 from arrayfold.program.model import Program
 
