@@ -97,13 +97,9 @@ class Liveness:
                 order = replace(order, before=isl.Map.lex_lt(accesses.writes.get_space().range()))
             live = live_after(accesses, order)
         pairs = _CONSTRUCTIONS[construction](accesses, order, live)
-        return conflicts_from_pairs(
-            array,
-            self.program.context,
-            accesses.cells,
-            pairs,
-            self._moments(accesses, live, pairs, is_of_values=is_of_values) if with_moments else None,
-            notes,
+        moments = self._moments(accesses, live, pairs, is_of_values=is_of_values) if with_moments else None
+        return replace(
+            conflicts_from_pairs(array, self.program.context, accesses.cells, pairs, moments, notes),
             moments_suffice=self.order.is_total and not is_of_values,
             program=self.program,
             advice=_REALLOCATE if is_of_values and self._may_be_reallocated(array) else "",
