@@ -81,6 +81,31 @@ def kernel_frame(row: Sequence[int]) -> tuple[list[Vector], list[Vector]]:
     return [tuple(vector) for vector in kernel], [tuple(vector) for vector in dual]
 
 
+def kernel(rows: Sequence[Vector], rank: int) -> list[Vector]:
+    """A short basis of the integer vectors on which all rows vanish.
+
+    >>> kernel([(1, -1, 0)], 3)
+    [(0, 0, 1), (1, 1, 0)]
+    """
+    count = len(rows)
+    beside = [[*(row[k] for row in rows), *axis] for k, axis in enumerate(axes(rank))]
+    inside = [line[count:] for line in _table(fmpz_mat(beside).hnf()) if not any(line[:count])]
+    return [tuple(vector) for vector in _table(fmpz_mat(inside).lll())] if inside else []
+
+
+def independent(vectors: Iterable[Vector]) -> list[Vector]:
+    """The vectors that are no linear combination of those before.
+
+    >>> independent([(1, 2), (2, 4), (0, 1)])
+    [(1, 2), (0, 1)]
+    """
+    kept: list[Vector] = []
+    for vector in vectors:
+        if fmpz_mat([list(other) for other in (*kept, vector)]).rank() > len(kept):
+            kept.append(vector)
+    return kept
+
+
 def multiplier_row(vector: Sequence[int]) -> Vector:
     """A row with product 1 with a primitive vector.
 

@@ -19,6 +19,7 @@ from arrayfold.base.budget import Budget
 from arrayfold.exact.generators import nonnegative_forms
 from arrayfold.exact.isl import integer, linear_form, parameter_names, points, polyhedron
 from arrayfold.exact.lattice import Vector
+from arrayfold.methods.widths import within_box
 
 _MOST_NODES = 100
 _LARGEST_COEFFICIENT = 32
@@ -136,10 +137,7 @@ class HyperplaneProgram:
         unknowns = exact.dim(isl.dim_type.set)
         rows = isl.Set.from_basic_set(exact).project_out(isl.dim_type.set, 0, unknowns - self.rank)
         for largest in range(_LARGEST_COEFFICIENT + 1):
-            box = rows
-            for k in range(self.rank):
-                box = box.lower_bound_val(isl.dim_type.set, k, integer(-largest))
-                box = box.upper_bound_val(isl.dim_type.set, k, integer(largest))
+            box = within_box(rows, largest)
             if not box.is_empty():
                 return sorted({_last_positive(row) for row in points(box)}, key=_simplicity)
         point = rows.sample_point()

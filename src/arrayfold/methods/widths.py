@@ -16,6 +16,7 @@ from arrayfold.exact.isl import (
     coalesced,
     fresh_names,
     image,
+    integer,
     joined,
     linear_form,
     parameter_names,
@@ -99,6 +100,14 @@ def _is_exact(piece: isl.BasicSet, corners: Sequence[Vector]) -> bool:
 def _largest(row: Sequence[int], corners: Sequence[Vector]) -> int:
     """The largest value of the row at corners with a common scale in front, rounded down."""
     return max((sum(map(mul, row, corner)) // scale for scale, *corner in corners), default=_NOTHING)
+
+
+def within_box(vectors: isl.Set, largest: int) -> isl.Set:
+    """The vectors whose entries have at most this absolute value."""
+    for k in range(vectors.dim(isl.dim_type.set)):
+        vectors = vectors.lower_bound_val(isl.dim_type.set, k, integer(-largest))
+        vectors = vectors.upper_bound_val(isl.dim_type.set, k, integer(largest))
+    return vectors
 
 
 def restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:
