@@ -56,7 +56,7 @@ def counts_at_ends(moments: isl.Map) -> tuple[bool, Counts]:
     for domain, _ in _card(moments).get_pieces():
         times = isl.Map.from_range(domain)
         for moment in (first_images(times).range(), last_images(times).range()):
-            for where, polynomial in _card_set(moments.intersect_domain(moment).range()).get_pieces():
+            for where, polynomial in _card(moments.intersect_domain(moment).range()).get_pieces():
                 found.append((where, (from_qpolynomial(polynomial),)))
     return False, found
 
@@ -152,12 +152,8 @@ class _Piece:
                 )
 
 
-def _card(relation: isl.Map) -> isl.PwQPolynomial:
-    return cast(Any, relation).card()
-
-
-def _card_set(cells: isl.Set) -> isl.PwQPolynomial:
-    return cast(Any, cells).card()
+def _card(items: isl.Map | isl.Set) -> isl.PwQPolynomial:
+    return cast(Any, items).card()
 
 
 def _fold_pieces(bound: isl.PwQPolynomialFold) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:

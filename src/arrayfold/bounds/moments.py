@@ -77,11 +77,11 @@ class LowerBound:
     _shown   size -> contexts with the part of each on which a piece attains the size
     """
 
-    formula: Formula | None
-    when: isl.Set | None
-    pieces: Pieces
-    is_attained: bool
-    moments: isl.Map | None
+    formula: Formula | None = None
+    when: isl.Set | None = None
+    pieces: Pieces = ()
+    is_attained: bool = False
+    moments: isl.Map | None = None
     clique: Clique | None = None
     where: isl.Set | None = None
     here: tuple[Mapping[str, int], int | None] | None = None
@@ -150,20 +150,14 @@ class LowerBound:
         when = None if context.is_subset(shown) else coalesced(shown).gist(context)
         return replace(self, formula=formula, when=when)
 
-    def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
-        """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
-
-        The latter counts where the bound is not known as a formula, or the formula not for all sizes, or
-        where a larger number of conflicting cells was found there.
-        """
+    def equals(self, size: Formula) -> bool:
+        """Whether a size is the bound for all of the context."""
         if self.formula == size and self.when is None:
             return True
-        if self.clique is not None and self.clique.is_at(params) and size.names() <= set(params):
-            return size.at(params) == len(self.clique.cells)
-        is_known = self.formula is not None and (not self.is_as_counted(size) or self.when is None)
-        if is_known and not (self.is_attained and self.when is None):
-            return self.formula == size
-        return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
+        clique = self.clique
+        if clique is None or clique.params or not size.is_constant:
+            return False
+        return size.at({}) == len(clique.cells)
 
     def is_enough(self, size: Formula, *where: Mapping[str, int]) -> bool:
         """Whether a size is the bound at some parameter values, as far as the formula of the bound says."""
@@ -173,7 +167,7 @@ class LowerBound:
         return all(self.is_shown_at(one) and size.evaluate(one) == formula.evaluate(one) for one in where)
 
 
-UNKNOWN = LowerBound(None, None, (), False, None)
+UNKNOWN = LowerBound()
 
 
 def find_lower_bound(
@@ -186,7 +180,7 @@ def find_lower_bound(
     """
     if conflicts.context.is_empty():
         nothing = (conflicts.whole_context, (Formula.constant(0),))
-        return LowerBound(Formula.constant(0), None, (nothing,), True, None, where=conflicts.context)
+        return LowerBound(Formula.constant(0), None, (nothing,), True, where=conflicts.context)
     budget = budget or Budget(None)
     bound = _count_moments(conflicts, budget)
     where = None if conflicts.whole_context.is_subset(conflicts.context) else conflicts.context
@@ -213,19 +207,19 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
         return UNKNOWN
     moments = conflicts.moments.intersect_params(conflicts.context)
     if not can_count():
-        return LowerBound(None, None, (), False, moments)
+        return LowerBound(moments=moments)
     limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS)
     for count in (largest_counts, counts_at_ends):
         counted = isolated(partial(_counted_text, count, moments, limit), limit)
         if counted is not None:
             break
     else:
-        return LowerBound(None, None, (), False, moments)
+        return LowerBound(moments=moments)
     try:
         with limit.limit("the lower bound"):
             return _symbolic(moments, conflicts, counted)
     except BudgetExceeded:
-        return LowerBound(None, None, (), False, moments)
+        return LowerBound(moments=moments)
 
 
 def _counted_text(count: Callable[[isl.Map], tuple[bool, Counts]], moments: isl.Map, budget: Budget) -> str:
@@ -241,7 +235,7 @@ def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBoun
     pieces = _joined((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
     formula = _best_formula(pieces, conflicts.context)
     if formula is None or len(formula.terms) > _MOST_TERMS:
-        return LowerBound(None, None, pieces, is_attained, moments)
+        return LowerBound(pieces=pieces, is_attained=is_attained, moments=moments)
     counts = (_where_at_most(where, formula, formulas) for where, formulas in pieces)
     shown = reduce(isl.Set.union, counts)
     context = conflicts.whole_context
@@ -338,7 +332,7 @@ def _count_largest(moments: isl.Map) -> int | None:
         return 0
     try:
         with Budget.of_work(_OPERATIONS_TO_COUNT).limit("counting live cells"):
-            if int(str(incidences.count_val())) > _MOST_COUNTED:
+            if incidences.count_val().to_python() > _MOST_COUNTED:
                 return None
     except (BudgetExceeded, IslFailure):
         return None

@@ -30,7 +30,7 @@ from arrayfold.exact.isl import (
 )
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles
-from arrayfold.order.events import Order, fronts, order_of, sweep
+from arrayfold.order.events import Order, across, fronts, order_of, sweep
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
@@ -124,8 +124,7 @@ class Liveness:
         if writes.is_single_valued():
             return accesses.writes.apply_range(order.unordered()).apply_range(accesses.writes.reverse())
         times = order.write_times.intersect_domain(writes.domain())
-        apart = times.apply_range(isl.UnionMap.from_map(order.unordered())).apply_range(times.reverse())
-        apart = apart.subtract(writes.domain().identity())
+        apart = across(times, order.unordered(), times).subtract(writes.domain().identity())
         found = writes.reverse().apply_range(apart).apply_range(writes)
         return found.extract_map(array.cells.get_space().map_from_set())
 

@@ -310,16 +310,10 @@ def _counterexample(
 def _from_pairs(
     conflicts: Conflicts, pairs: isl.Map, params: Mapping[str, int], mapping: ModularMapping | RelationMapping
 ) -> Counterexample:
-    here = pairs.intersect_params(fix_parameters(params))
     rank = conflicts.array.rank
-    numbers = smallest_point(here.wrap())
+    numbers = smallest_point(pairs.intersect_params(fix_parameters(params)).wrap())
     first, second = numbers[:rank], numbers[rank:]
-    if isinstance(mapping, ModularMapping):
-        return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
-    relation = mapping.relation.intersect_params(fix_parameters(params))
-    for k, value in enumerate(first):
-        relation = relation.fix_val(isl.dim_type.in_, k, integer(value))
-    return Counterexample(conflicts.name, params, (first, second), smallest_point(relation.range()))
+    return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
 
 
 # ---------------------------------------------------------------- any relation

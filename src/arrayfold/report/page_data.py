@@ -7,16 +7,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import islpy as isl
-
 from arrayfold.base.errors import ArrayfoldError
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.conflicts.execution import Cell, execution_at
+from arrayfold.conflicts.execution import Cell, count_points, execution_at
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import fix_parameters, points
 from arrayfold.exact.parameter_values import comfortable_parameters
-from arrayfold.exact.points import count_points
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 
@@ -125,12 +122,11 @@ def _scene(
         if x != y:
             rows[x][y // 8] |= 1 << y % 8
             rows[y][x // 8] |= 1 << x % 8
-    addresses = [_address(mapping, cell, sizes) for cell in cells]
     differences = sorted(points(here.differences))
     scene: dict[str, Any] = {
         "params": dict(sizes),
         "cells": [list(cell) for cell in cells],
-        "addresses": [list(address) for address in addresses],
+        "addresses": [list(mapping.address(cell, sizes)) for cell in cells],
         "conflicts": base64.b64encode(b"".join(rows)).decode(),
         "differences": [list(one) for one in differences if any(one)],
         "was": conflicts.original_size_at(sizes),
@@ -167,15 +163,6 @@ def _steps(
         "liveOut": numbers(sorted(execution.live_out)),
         "isReal": execution.is_real,
     }
-
-
-def _address(mapping: AddressMapping, cell: Cell, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    if not isinstance(mapping, RelationMapping):
-        return mapping.address(cell, sizes)
-    image = mapping.relation.intersect_params(fix_parameters(sizes))
-    for k, value in enumerate(cell):
-        image = image.fix_val(isl.dim_type.in_, k, isl.Val(value))
-    return points(image.range())[0]
 
 
 def _numbers(mapping: AddressMapping, sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import islpy as isl
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.conflicts.execution import Cell, Lifetime, execution_at
+from arrayfold.conflicts.execution import Cell, Lifetime, check_count, execution_at
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import points
 from arrayfold.exact.parameter_values import comfortable_parameters
-from arrayfold.exact.points import check_count
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 
 _COMFORTABLE_SIZE = 8
