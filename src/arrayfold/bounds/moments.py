@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial, reduce
 from typing import TypeAlias
 
@@ -109,12 +108,7 @@ class LowerBound:
             return 0
         if self.clique is not None and self.clique.is_at(params):
             return len(self.clique.cells)
-        found = [
-            formula.at(params)
-            for where, formulas in self.pieces
-            if not where.intersect(here).is_empty()
-            for formula in formulas
-        ]
+        found = [formula.at(params) for formula in _formulas_at(self.pieces, params)]
         if self.is_attained or self.moments is None:
             return max(found, default=None)
         counted = _count_largest(self.moments.intersect_params(here))
@@ -275,13 +269,15 @@ def _best_formula(pieces: Pieces, context: isl.Set) -> Formula | None:
     It counts for large sizes, where it must have been found; of equal ones the shortest.
     """
     probe = large_parameters(context)
-    here = fix_parameters(probe)
-    known = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
+    known = _formulas_at(pieces, probe)
     if not known:
         return None
     most = max(formula.evaluate(probe) for formula in known)
     around = [{**probe, name: value + step} for name, value in probe.items() for step in range(1, _AROUND)]
-    bounds = [_attained_at(pieces, params) for params in around]
+    bounds = [
+        max((formula.evaluate(params) for formula in _formulas_at(pieces, params)), default=None)
+        for params in around
+    ]
 
     def rank(formula: Formula) -> tuple[object, ...]:
         values = [formula.evaluate(params) for params in around]
@@ -292,10 +288,10 @@ def _best_formula(pieces: Pieces, context: isl.Set) -> Formula | None:
     return max(sorted(candidates, key=str), key=rank)
 
 
-def _attained_at(pieces: Pieces, params: Mapping[str, int]) -> Fraction | None:
+def _formulas_at(pieces: Pieces, params: Mapping[str, int]) -> list[Formula]:
+    """What some moment attains at these parameter values."""
     here = fix_parameters(params)
-    found = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
-    return max((formula.evaluate(params) for formula in found), default=None)
+    return [f for where, formulas in pieces if not where.is_disjoint(here) for f in formulas]
 
 
 def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ...]) -> isl.Set:

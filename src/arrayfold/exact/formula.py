@@ -329,7 +329,7 @@ class Formula:
         """
         if self.names().isdisjoint(new):
             return self
-        return self._replace(lambda name: new.get(name, Formula.name(name)))
+        return self._with_factors(lambda atom: _replace_in_atom(atom, new))
 
     def with_atom(self, atom: Atom, value: Formula) -> Formula:
         """The formula with another one in place of an atom, wherever that is a factor.
@@ -338,17 +338,12 @@ class Formula:
         >>> (n * Formula.floor(n, 2) + 1).with_atom(Floor(n, 2), n + 3)
         N^2 + 3*N + 1
         """
-        total = Formula.constant(0)
-        for monomial, coefficient in self.terms:
-            factors = [(value if one == atom else Formula.atom(one)) ** power for one, power in monomial]
-            total += Formula.product(factors) * coefficient
-        return total
+        return self._with_factors(lambda one: value if one == atom else Formula.atom(one))
 
-    def _replace(self, new: Callable[[str], Formula]) -> Formula:
+    def _with_factors(self, new: Callable[[Atom], Formula]) -> Formula:
         total = Formula.constant(0)
         for monomial, coefficient in self.terms:
-            factors = [_replace_in_atom(atom, new) ** power for atom, power in monomial]
-            total += Formula.product(factors) * coefficient
+            total += Formula.product(new(atom) ** power for atom, power in monomial) * coefficient
         return total
 
     # ------------------------------------------------------------ printing
@@ -445,13 +440,13 @@ def _print_term(monomial: Monomial, coefficient: Fraction) -> str:
     return "*".join(factors)
 
 
-def _replace_in_atom(atom: Atom, new: Callable[[str], Formula]) -> Formula:
+def _replace_in_atom(atom: Atom, new: Mapping[str, Formula]) -> Formula:
     def inside(formula: Formula) -> Formula:
-        return formula._replace(new)  # pyright: ignore[reportPrivateUsage]
+        return formula.replace_names(new)
 
     match atom:
         case str():
-            return new(atom)
+            return new.get(atom, Formula.name(atom))
         case Floor(argument, divisor):
             return Formula.floor(inside(argument), divisor)
         case Extreme(kind, arguments):
