@@ -8,7 +8,7 @@ from functools import cached_property
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced
-from arrayfold.order.compressed_times import drop_constant_dimensions
+from arrayfold.exact.pieces import drop_constant_dimensions
 from arrayfold.order.events import Order
 from arrayfold.program.conditions import never_together
 from arrayfold.program.model import Array, Program

@@ -236,17 +236,8 @@ class Formula:
         for monomial, _ in self.terms:
             for atom, _ in monomial:
                 yield atom
-                match atom:
-                    case str():
-                        pass
-                    case Floor(argument):
-                        yield from argument.inner_atoms()
-                    case Extreme(_, arguments):
-                        for argument in arguments:
-                            yield from argument.inner_atoms()
-                    case Remainder(argument, modulus):
-                        yield from argument.inner_atoms()
-                        yield from modulus.inner_atoms()
+                for part in _parts(atom):
+                    yield from part.inner_atoms()
 
     def evaluate(self, values: Mapping[str, int]) -> Fraction:
         """The value at these parameters.
@@ -398,26 +389,30 @@ def _arguments(formula: Formula, kind: str) -> tuple[Formula, ...]:
     return atom.arguments if isinstance(atom, Extreme) and atom.kind == kind else (formula,)
 
 
-def _is_affine_atom(atom: Atom) -> bool:
+def _parts(atom: Atom) -> tuple[Formula, ...]:
+    """The formulas inside of an atom."""
     match atom:
         case str():
-            return True
+            return ()
         case Floor(argument):
-            return argument.is_affine
+            return (argument,)
         case Extreme(_, arguments):
-            return all(argument.is_affine for argument in arguments)
+            return arguments
         case Remainder(argument, modulus):
-            return argument.is_affine and modulus.is_constant and modulus.is_whole and modulus.as_number() > 0
+            return argument, modulus
+
+
+def _is_affine_atom(atom: Atom) -> bool:
+    if isinstance(atom, Remainder):
+        modulus = atom.modulus
+        return (
+            atom.argument.is_affine and modulus.is_constant and modulus.is_whole and modulus.as_number() > 0
+        )
+    return all(part.is_affine for part in _parts(atom))
 
 
 def _is_whole_atom(atom: Atom) -> bool:
-    match atom:
-        case Extreme(_, arguments):
-            return all(argument.is_whole for argument in arguments)
-        case Remainder(argument, modulus):
-            return argument.is_whole and modulus.is_whole
-        case _:
-            return True
+    return isinstance(atom, Floor) or all(part.is_whole for part in _parts(atom))
 
 
 def _quotient(monomial: Monomial, divisor: Monomial) -> Monomial | None:

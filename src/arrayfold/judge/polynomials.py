@@ -33,7 +33,7 @@ import islpy as isl
 from flint import fmpz
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.determinant import cofactor, determinant
+from arrayfold.exact.factors import cofactor, determinant
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
 from arrayfold.exact.generators import vertices

@@ -70,7 +70,11 @@ class Widths:
     @cached_property
     def _unsure(self) -> list[tuple[isl.BasicSet, list[Vector]]]:
         """The pieces with corners that need not be points of the set, with their corners."""
-        return [(piece, corners) for piece, corners in self._corners if not _is_exact(piece, corners)]
+        return [
+            (piece, corners)
+            for piece, corners in self._corners
+            if piece.dim(isl.dim_type.div) or any(corner[0] != 1 for corner in corners)
+        ]
 
     @cached_property
     def _reached(self) -> set[Vector]:
@@ -91,10 +95,6 @@ class Widths:
     @cached_property
     def _corners(self) -> list[tuple[isl.BasicSet, list[Vector]]]:
         return [(piece, nonnegative_forms(piece)) for piece in self.cells.get_basic_sets()]
-
-
-def _is_exact(piece: isl.BasicSet, corners: Sequence[Vector]) -> bool:
-    return not piece.dim(isl.dim_type.div) and all(corner[0] == 1 for corner in corners)
 
 
 def _largest(row: Sequence[int], corners: Sequence[Vector]) -> int:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced, first_images, maps_of
+from arrayfold.exact.pieces import drop_constant_dimensions
 from arrayfold.exact.relations import relation, union_of_maps
-from arrayfold.order.compressed_times import drop_constant_dimensions
 from arrayfold.order.events import Order, across, sweep
 from arrayfold.order.sure_writes import conditional_writes, surely_preceded
 from arrayfold.program.model import Program

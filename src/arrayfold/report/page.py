@@ -27,7 +27,6 @@ from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample
 from arrayfold.program.model import Problem, Program
-from arrayfold.report.page_data import no_scenes, scenes
 from arrayfold.report.page_parts import (
     Pictures,
     array_section,
@@ -37,6 +36,7 @@ from arrayfold.report.page_parts import (
     kept_section,
     summary_section,
 )
+from arrayfold.report.snapshots import no_scenes, scenes
 
 _SHARE_FOR_METHODS = 0.5
 _SHARE_FOR_FOLD = 0.7
