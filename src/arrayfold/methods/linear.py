@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-import islpy as isl
-
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
@@ -122,7 +120,7 @@ class _Reach:
             found += [
                 {name: self.least[name] + k for name, k in zip(names, step, strict=True)} for step in near
             ]
-        return [params for params in found if _holds(self.context, params)]
+        return [params for params in found if not self.context.is_disjoint(fix_parameters(params))]
 
     # ------------------------------------------------------------ formulas
 
@@ -155,15 +153,11 @@ class _Reach:
             return
         ((name, low),) = self.least.items()
         sizes = [max(low, 0) + _FITTED_FROM + k for k in range(len(strides) + 2)]
-        if not all(_holds(self.context, {name: size}) for size in sizes):
+        if any(self.context.is_disjoint(fix_parameters({name: size})) for size in sizes):
             return
         fitted = _interpolate(name, [(size, self.modulus_at(strides, {name: size})) for size in sizes])
         if fitted.is_whole:
             yield fitted
-
-
-def _holds(context: isl.Set, params: Mapping[str, int]) -> bool:
-    return not context.intersect(fix_parameters(params)).is_empty()
 
 
 def _undominated(formulas: set[Formula], samples: Sequence[Values]) -> list[Formula]:

@@ -126,10 +126,12 @@ def offsets_for(interference: Interference, sizes: Sequence[int], budget: Budget
     buffers = buffers_for(interference, sizes, budget)
     best = buffers.total, buffers.offsets
     for order in _promising_orders(sizes, neighbours):
-        offsets = _put_down(order, sizes, neighbours)
-        total = max((offsets[k] + sizes[k] for k in range(len(sizes))), default=0)
+        low: dict[int, int] = {}
+        for k in order:
+            low[k] = _lowest(k, low, sizes, neighbours)
+        total = max((at + sizes[k] for k, at in low.items()), default=0)
         if total < best[0]:
-            best = total, offsets
+            best = total, tuple(low[k] for k in range(len(sizes)))
     steps = _Steps(_MOST_OFFSETS, budget)
     seen: set[frozenset[tuple[int, int]]] = set()
     is_complete = True
@@ -171,15 +173,6 @@ def _promising_orders(sizes: Sequence[int], neighbours: Sequence[frozenset[int]]
     yield sorted(count, key=lambda k: -(around[k] + sizes[k]))
     yield sorted(count, key=lambda k: -sizes[k] * (1 + len(neighbours[k])))
     yield list(count)
-
-
-def _put_down(
-    order: Sequence[int], sizes: Sequence[int], neighbours: Sequence[frozenset[int]]
-) -> tuple[int, ...]:
-    placed: dict[int, int] = {}
-    for k in order:
-        placed[k] = _lowest(k, placed, sizes, neighbours)
-    return tuple(placed[k] for k in range(len(sizes)))
 
 
 def _lowest(
