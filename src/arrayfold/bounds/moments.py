@@ -144,14 +144,20 @@ class LowerBound:
         when = None if context.is_subset(shown) else coalesced(shown).gist(context)
         return replace(self, formula=formula, when=when)
 
-    def equals(self, size: Formula) -> bool:
-        """Whether a size is the bound for all of the context."""
+    def equals(self, size: Formula, params: Mapping[str, int]) -> bool:
+        """Whether a size is the bound: for all of the context, or at parameter values that fix the size.
+
+        The latter counts where the bound is not known as a formula, or the formula not for all sizes, or
+        where a larger number of conflicting cells was found there.
+        """
         if self.formula == size and self.when is None:
             return True
-        clique = self.clique
-        if clique is None or clique.params or not size.is_constant:
-            return False
-        return size.at({}) == len(clique.cells)
+        if self.clique is not None and self.clique.is_at(params) and size.names() <= set(params):
+            return size.at(params) == len(self.clique.cells)
+        is_known = self.formula is not None and (not self.is_as_counted(size) or self.when is None)
+        if is_known and not (self.is_attained and self.when is None):
+            return self.formula == size
+        return size.names() <= set(params) and bool(params) and self.at(params) == size.at(params)
 
     def is_enough(self, size: Formula, *where: Mapping[str, int]) -> bool:
         """Whether a size is the bound at some parameter values, as far as the formula of the bound says."""

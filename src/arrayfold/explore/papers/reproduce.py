@@ -59,7 +59,7 @@ class ReproducedRow:
         """Whether the size that `auto` finds equals the lower bound."""
         if self.auto is None or self.auto.mapping is None or self.lower_bound is None:
             return False
-        return self.lower_bound.equals(self.auto.mapping.size)
+        return self.lower_bound.equals(self.auto.mapping.size, {})
 
     @property
     def is_minimal_by_cases(self) -> bool:
@@ -67,7 +67,7 @@ class ReproducedRow:
         if self.auto is None or not isinstance(self.auto.verdict, Proof) or not self.cases:
             return False
         covered = reduce(isl.Set.union, (case.when for case in self.cases))
-        is_least = all(self.lower_bound and self.lower_bound.equals(case.size) for case in self.cases)
+        is_least = all(self.lower_bound and self.lower_bound.equals(case.size, {}) for case in self.cases)
         return is_least and self.auto.verdict.context.is_subset(covered)
 
 
