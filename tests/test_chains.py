@@ -9,8 +9,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arrayfold.bounds.chain_cover import cover_with_chains, is_strict_order
-from arrayfold.bounds.orientation import transitive_orientation
+from arrayfold.bounds.chain_cover import cover_with_chains, is_strict_order, transitive_orientation
 
 Pairs = frozenset[tuple[int, int]]
 

@@ -24,7 +24,6 @@ from arrayfold.methods.exhaustive import (
     clique_size,
     differences_at,
     mapping_of_lattice,
-    smallest_lattice,
     smallest_lattices,
 )
 from arrayfold.methods.hermite_forms import Basis, HermiteForms
@@ -220,8 +219,8 @@ def test_no_conflicts_need_one_cell() -> None:
     assert candidate.is_proved
     assert candidate.mapping is not None
     assert candidate.mapping.size == Formula.constant(1)
-    assert smallest_lattice(set(), 2) == ((1, 0), (0, 1))
-    assert smallest_lattice(set(), 0) == ()
+    assert next(smallest_lattices(set(), 2)) == ((1, 0), (0, 1))
+    assert next(smallest_lattices(set(), 0)) == ()
 
 
 def test_one_dimension() -> None:
@@ -263,8 +262,8 @@ def test_the_simplest_of_equally_small_mappings() -> None:
 
 def test_a_limit_on_the_index() -> None:
     differences = differences_at(example("hexagon-tile", B=4), {"B": 4})
-    assert smallest_lattice(differences, 2, below=18) is None
-    assert smallest_lattice(differences, 2, below=19) is not None
+    assert not list(smallest_lattices(differences, 2, below=18))
+    assert next(smallest_lattices(differences, 2, below=19))
 
 
 def test_sizes_must_be_fixed() -> None:
@@ -290,5 +289,5 @@ def test_too_many_differences() -> None:
 def test_giving_up_says_what_is_known() -> None:
     differences = differences_at(example("heat-2d-tiled", B=5), {"B": 5})
     with pytest.raises(BudgetExceeded, match="every lattice that is valid has at least 89 cells"):
-        smallest_lattice(differences, 3, most_work=100)
+        next(smallest_lattices(differences, 3, most_work=100))
     assert "budget" in asked(example("heat-2d-tiled", B=5), budget=Budget(1e-3)).reason

@@ -9,8 +9,8 @@ import islpy as isl
 import pytest
 
 from arrayfold.base.errors import InputError
-from arrayfold.exact.closure import close
 from arrayfold.exact.isl import fix_parameters, maps_of, points, sets_of
+from arrayfold.exact.relations import close
 from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program

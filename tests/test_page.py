@@ -18,7 +18,7 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.options import FoldOptions
 from arrayfold.report.code_view import marked_code
 from arrayfold.report.page import make_page
-from arrayfold.report.page_data import scenes
+from arrayfold.report.snapshots import scenes
 from support.command import run
 from support.traces import trace_of
 

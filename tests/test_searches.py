@@ -14,10 +14,10 @@ from arrayfold.exact.lattice import combine, determinant, is_onto, kernel_frame,
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldedArray
 from arrayfold.frontends import read
-from arrayfold.judge.lattice import _reaches_all_addresses, check_lattice
+from arrayfold.judge.polynomials import _reaches_all_addresses, check_lattice
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS
-from arrayfold.methods.exhaustive import differences_at, smallest_lattice
+from arrayfold.methods.exhaustive import differences_at, smallest_lattices
 from arrayfold.program.model import Problem
 from support.reference import is_valid
 from test_paper_programs import pairs_at
@@ -129,7 +129,7 @@ def test_lifetimes_that_do_not_grow_need_the_smallest_constant_lattice(tmp_path:
     differences = "A[i, j] : -7 <= i <= 7 and i mod 7 = 0 and 1 <= j <= 5"
     problem = problem_of(tmp_path, "N >= 3", "A[i, j] : 0 <= i, j <= 9*N", differences)
     (folded,) = fold(problem)
-    smallest = smallest_lattice(differences_at(folded.conflicts, {"N": 5}), 2)
+    smallest = next(smallest_lattices(differences_at(folded.conflicts, {"N": 5}), 2))
     assert smallest is not None
     check_cases(folded, range(3, 6), [abs(determinant(smallest))] * 3)
 

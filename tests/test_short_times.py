@@ -11,10 +11,9 @@ from arrayfold import fold, read
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.liveness import Liveness, live_after, occupied
 from arrayfold.exact.isl import fix_parameters, points
-from arrayfold.exact.pieces import joined_by_hull
+from arrayfold.exact.pieces import drop_constant_dimensions, joined_by_hull
 from arrayfold.fold.analysis import Analysis
 from arrayfold.judge.verify import Proof
-from arrayfold.order.compressed_times import drop_constant_dimensions
 from arrayfold.order.dataflow import undefined_reads
 from arrayfold.order.events import order_of
 from arrayfold.program.model import Program

@@ -13,7 +13,7 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
-from arrayfold.judge.corners import check_linear
+from arrayfold.judge.polynomials import check_linear
 from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
 from arrayfold.judge.witness import find_clobber
 from arrayfold.mapping.modular import ModularMapping

@@ -20,7 +20,7 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS, Request
-from arrayfold.methods.exhaustive import differences_at, mapping_of_lattice, smallest_lattice
+from arrayfold.methods.exhaustive import differences_at, mapping_of_lattice, smallest_lattices
 from arrayfold.select.cases import find_cases
 from arrayfold.select.choose import ask, choose
 from support.random_programs import RandomProgram, has_writes, programs
@@ -78,10 +78,9 @@ class Tally:
     def _smallest(self, conflicts: Conflicts, size: int) -> int | None:
         rank = conflicts.array.rank
         try:
-            basis = smallest_lattice(differences_at(conflicts, {"N": size}), rank, most_work=MOST_WORK)
+            basis = next(smallest_lattices(differences_at(conflicts, {"N": size}), rank, most_work=MOST_WORK))
         except BudgetExceeded:
             return None
-        assert basis is not None
         mapping = mapping_of_lattice(conflicts.name, conflicts.array.dimensions, basis)
         return int(mapping.size.as_number())
 

@@ -15,8 +15,12 @@ import islpy as isl
 
 from arrayfold.base.bits import to_bits
 from arrayfold.base.errors import MethodNotApplicable
-from arrayfold.bounds.chain_cover import ChainCover, cover_with_chains, is_strict_order
-from arrayfold.bounds.orientation import transitive_orientation
+from arrayfold.bounds.chain_cover import (
+    ChainCover,
+    cover_with_chains,
+    is_strict_order,
+    transitive_orientation,
+)
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.isl import first_images, is_bounded, points, visit_points
 from arrayfold.exact.parameter_values import few_parameter_points
@@ -84,12 +88,12 @@ def conflict_graph(conflicts: Conflicts) -> ConflictGraph:
     here = conflicts.within(conflicts.context)
     if not is_bounded(here.cells):
         raise MethodNotApplicable(f"{here.name} has infinitely many cells")
-    if (count := _count(here.cells)) > _MOST_CELLS:
+    if (count := here.cells.count_val().to_python()) > _MOST_CELLS:
         raise MethodNotApplicable(
             f"up to {_MOST_CELLS} cells are handled, {here.name} has {count}; try smaller sizes"
         )
     pairs = here.pairs_one_way.wrap()
-    if (count := _count(pairs)) > _MOST_PAIRS:
+    if (count := pairs.count_val().to_python()) > _MOST_PAIRS:
         raise MethodNotApplicable(
             f"up to {_MOST_PAIRS} conflicts are handled, {here.name} has {count}; try smaller sizes"
         )
@@ -116,7 +120,3 @@ def _first_moments(moments: isl.Map) -> dict[_Cell, _Cell]:
     rank = moments.dim(isl.dim_type.out)
     found = points(first_images(moments.reverse()).wrap())
     return {point[:rank]: point[rank:] for point in found}
-
-
-def _count(items: isl.Set) -> int:
-    return int(str(items.count_val()))

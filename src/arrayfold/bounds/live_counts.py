@@ -23,6 +23,7 @@ import islpy as isl
 
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff, from_qpolynomial, isl_text, to_pw_aff
+from arrayfold.exact.generators import vertices
 from arrayfold.exact.isl import first_images, fresh_names, last_images, parameter_names
 
 Counts: TypeAlias = list[tuple[isl.Set, tuple[Formula, ...]]]
@@ -55,7 +56,7 @@ def counts_at_ends(moments: isl.Map) -> tuple[bool, Counts]:
     for domain, _ in _card(moments).get_pieces():
         times = isl.Map.from_range(domain)
         for moment in (first_images(times).range(), last_images(times).range()):
-            for where, polynomial in _card_set(moments.intersect_domain(moment).range()).get_pieces():
+            for where, polynomial in _card(moments.intersect_domain(moment).range()).get_pieces():
                 found.append((where, (from_qpolynomial(polynomial),)))
     return False, found
 
@@ -128,23 +129,16 @@ class _Piece:
         return found
 
     def _rounded_corners(self) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
-        corners: list[tuple[isl.Set, tuple[isl.Aff, ...]]] = []
-
-        def visit(vertex: isl.Vertex) -> None:
-            corner = vertex.get_expr()
-            entries = tuple(corner.get_at(k) for k in range(corner.dim(isl.dim_type.out)))
-            corners.append((isl.Set.from_basic_set(vertex.get_domain()).params(), entries))
-
-        for basic in self.domain.remove_divs().get_basic_sets():
-            basic.compute_vertices().foreach_vertex(visit)
-        for here, entries in corners[:_MOST_CORNERS]:
+        corners = itertools.chain(*map(vertices, self.domain.remove_divs().get_basic_sets()))
+        for where, entries in itertools.islice(corners, _MOST_CORNERS):
             choices = [
                 [aff] if aff.get_denominator_val().is_one() else [aff.floor(), aff.ceil()] for aff in entries
             ]
+            # A corner exists for parameters in its own domain; rounded it may be a moment beyond that.
+            is_exact = all(len(one) == 1 for one in choices)
+            here = isl.Set.from_basic_set(where).params() if is_exact else isl.Set("{ : }")
             for rounded in itertools.islice(itertools.product(*choices), _MOST_ROUNDED):
-                # A corner exists for parameters in its own domain; rounded it may be a moment beyond that.
-                anywhere = here if all(len(one) == 1 for one in choices) else isl.Set("{ : }")
-                yield anywhere, tuple(from_aff(aff) for aff in rounded)
+                yield here, tuple(map(from_aff, rounded))
 
     def _ends(self) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:
         times = isl.Map.from_range(self.domain)
@@ -158,12 +152,8 @@ class _Piece:
                 )
 
 
-def _card(relation: isl.Map) -> isl.PwQPolynomial:
-    return cast(Any, relation).card()
-
-
-def _card_set(cells: isl.Set) -> isl.PwQPolynomial:
-    return cast(Any, cells).card()
+def _card(items: isl.Map | isl.Set) -> isl.PwQPolynomial:
+    return cast(Any, items).card()
 
 
 def _fold_pieces(bound: isl.PwQPolynomialFold) -> Iterator[tuple[isl.Set, tuple[Formula, ...]]]:

@@ -250,7 +250,7 @@ def _sample_points(where: isl.Set) -> Iterator[dict[str, int]]:
 
 
 def _without(bound: LowerBound) -> LowerBound:
-    return LowerBound(None, None, (), False, None, where=bound.where, remark=_EXCEEDS)
+    return LowerBound(where=bound.where, remark=_EXCEEDS)
 
 
 def _holds_for_large(where: isl.Set, context: isl.Set) -> bool:

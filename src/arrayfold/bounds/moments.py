@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial, reduce
 from typing import TypeAlias
 
@@ -77,11 +76,11 @@ class LowerBound:
     _shown   size -> contexts with the part of each on which a piece attains the size
     """
 
-    formula: Formula | None
-    when: isl.Set | None
-    pieces: Pieces
-    is_attained: bool
-    moments: isl.Map | None
+    formula: Formula | None = None
+    when: isl.Set | None = None
+    pieces: Pieces = ()
+    is_attained: bool = False
+    moments: isl.Map | None = None
     clique: Clique | None = None
     where: isl.Set | None = None
     here: tuple[Mapping[str, int], int | None] | None = None
@@ -109,12 +108,7 @@ class LowerBound:
             return 0
         if self.clique is not None and self.clique.is_at(params):
             return len(self.clique.cells)
-        found = [
-            formula.at(params)
-            for where, formulas in self.pieces
-            if not where.intersect(here).is_empty()
-            for formula in formulas
-        ]
+        found = [formula.at(params) for formula in _formulas_at(self.pieces, params)]
         if self.is_attained or self.moments is None:
             return max(found, default=None)
         counted = _count_largest(self.moments.intersect_params(here))
@@ -173,7 +167,7 @@ class LowerBound:
         return all(self.is_shown_at(one) and size.evaluate(one) == formula.evaluate(one) for one in where)
 
 
-UNKNOWN = LowerBound(None, None, (), False, None)
+UNKNOWN = LowerBound()
 
 
 def find_lower_bound(
@@ -186,7 +180,7 @@ def find_lower_bound(
     """
     if conflicts.context.is_empty():
         nothing = (conflicts.whole_context, (Formula.constant(0),))
-        return LowerBound(Formula.constant(0), None, (nothing,), True, None, where=conflicts.context)
+        return LowerBound(Formula.constant(0), None, (nothing,), True, where=conflicts.context)
     budget = budget or Budget(None)
     bound = _count_moments(conflicts, budget)
     where = None if conflicts.whole_context.is_subset(conflicts.context) else conflicts.context
@@ -213,19 +207,19 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
         return UNKNOWN
     moments = conflicts.moments.intersect_params(conflicts.context)
     if not can_count():
-        return LowerBound(None, None, (), False, moments)
+        return LowerBound(moments=moments)
     limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS)
     for count in (largest_counts, counts_at_ends):
         counted = isolated(partial(_counted_text, count, moments, limit), limit)
         if counted is not None:
             break
     else:
-        return LowerBound(None, None, (), False, moments)
+        return LowerBound(moments=moments)
     try:
         with limit.limit("the lower bound"):
             return _symbolic(moments, conflicts, counted)
     except BudgetExceeded:
-        return LowerBound(None, None, (), False, moments)
+        return LowerBound(moments=moments)
 
 
 def _counted_text(count: Callable[[isl.Map], tuple[bool, Counts]], moments: isl.Map, budget: Budget) -> str:
@@ -241,7 +235,7 @@ def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBoun
     pieces = _joined((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
     formula = _best_formula(pieces, conflicts.context)
     if formula is None or len(formula.terms) > _MOST_TERMS:
-        return LowerBound(None, None, pieces, is_attained, moments)
+        return LowerBound(pieces=pieces, is_attained=is_attained, moments=moments)
     counts = (_where_at_most(where, formula, formulas) for where, formulas in pieces)
     shown = reduce(isl.Set.union, counts)
     context = conflicts.whole_context
@@ -281,13 +275,15 @@ def _best_formula(pieces: Pieces, context: isl.Set) -> Formula | None:
     It counts for large sizes, where it must have been found; of equal ones the shortest.
     """
     probe = large_parameters(context)
-    here = fix_parameters(probe)
-    known = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
+    known = _formulas_at(pieces, probe)
     if not known:
         return None
     most = max(formula.evaluate(probe) for formula in known)
     around = [{**probe, name: value + step} for name, value in probe.items() for step in range(1, _AROUND)]
-    bounds = [_attained_at(pieces, params) for params in around]
+    bounds = [
+        max((formula.evaluate(params) for formula in _formulas_at(pieces, params)), default=None)
+        for params in around
+    ]
 
     def rank(formula: Formula) -> tuple[object, ...]:
         values = [formula.evaluate(params) for params in around]
@@ -298,10 +294,10 @@ def _best_formula(pieces: Pieces, context: isl.Set) -> Formula | None:
     return max(sorted(candidates, key=str), key=rank)
 
 
-def _attained_at(pieces: Pieces, params: Mapping[str, int]) -> Fraction | None:
+def _formulas_at(pieces: Pieces, params: Mapping[str, int]) -> list[Formula]:
+    """What some moment attains at these parameter values."""
     here = fix_parameters(params)
-    found = [f for where, formulas in pieces if not where.intersect(here).is_empty() for f in formulas]
-    return max((formula.evaluate(params) for formula in found), default=None)
+    return [f for where, formulas in pieces if not where.is_disjoint(here) for f in formulas]
 
 
 def _where_at_most(where: isl.Set, formula: Formula, formulas: tuple[Formula, ...]) -> isl.Set:
@@ -338,7 +334,7 @@ def _count_largest(moments: isl.Map) -> int | None:
         return 0
     try:
         with Budget.of_work(_OPERATIONS_TO_COUNT).limit("counting live cells"):
-            if int(str(incidences.count_val())) > _MOST_COUNTED:
+            if incidences.count_val().to_python() > _MOST_COUNTED:
                 return None
     except (BudgetExceeded, IslFailure):
         return None

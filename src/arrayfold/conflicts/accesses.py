@@ -7,8 +7,8 @@ from functools import cached_property
 
 import islpy as isl
 
-from arrayfold.exact.isl import coalesced, maps_of
-from arrayfold.order.compressed_times import drop_constant_dimensions
+from arrayfold.exact.isl import coalesced
+from arrayfold.exact.pieces import drop_constant_dimensions
 from arrayfold.order.events import Order
 from arrayfold.program.conditions import never_together
 from arrayfold.program.model import Array, Program
@@ -121,7 +121,5 @@ def _apart(program: Program, order: Order, accesses: isl.UnionMap) -> isl.Map | 
     if apart.is_empty():
         return order.exclusive
     events = order.read_times.union(order.write_times)
-    found = isl.Map.empty(order.before.get_space())
-    for part in maps_of(apart.apply_domain(events).apply_range(events)):
-        found = found.union(part)
+    found = apart.apply_domain(events).apply_range(events).extract_map(order.before.get_space())
     return coalesced(found if order.exclusive is None else found.union(order.exclusive))

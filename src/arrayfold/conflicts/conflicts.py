@@ -160,9 +160,6 @@ def conflicts_from_pairs(
     some_pairs: isl.Map,
     moments: isl.Map | None,
     notes: tuple[str, ...] = (),
-    *,
-    moments_suffice: bool = False,
-    program: Program | None = None,
 ) -> Conflicts:
     """Conflicts out of any relation that holds every conflicting pair at least one way round.
 
@@ -180,8 +177,6 @@ def conflicts_from_pairs(
         differences=coalesced(deltas.union(deltas.neg())),
         moments=moments,
         notes=notes,
-        moments_suffice=moments_suffice,
-        program=program,
         everywhere=everywhere,
     )
 

@@ -1,4 +1,4 @@
-"""One execution of a program at fixed sizes, as far as it touches one array."""
+"""One execution of a program at fixed sizes, as far as it touches one array, and what is too much to list."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from arrayfold.base.errors import InputError
 from arrayfold.conflicts.liveness import Liveness
-from arrayfold.exact.isl import fix_parameters, maps_of, points
-from arrayfold.exact.points import check_count
+from arrayfold.exact.isl import fix_parameters, maps_of, points, without_parameters
 from arrayfold.order.events import Order
 
 Cell = tuple[int, ...]
@@ -155,3 +155,22 @@ def _in_order(order: Order, events: isl.Set, times: Collection[Cell]) -> list[Ce
         if first in graph and second in graph:
             graph[second].append(first)
     return [*graphlib.TopologicalSorter(graph).static_order()]
+
+
+def count_points(items: isl.Set) -> int | None:
+    """How many points a set at fixed sizes has, also if they are pairs; None if they are infinitely many."""
+    flat = items.flatten() if items.is_wrapping() else items
+    flat = without_parameters(flat)
+    return flat.count_val().to_python() if flat.is_bounded() else None
+
+
+def check_count(items: isl.Set, most: int, what: str) -> None:
+    """Raise if there are more points than can be listed."""
+    count = count_points(items)
+    if count is None:
+        raise InputError(f"there are infinitely many {what}, which no picture shows")
+    if count > most:
+        raise InputError(
+            f"there are {count:,} {what} at these sizes, and pictures show up to {most:,}",
+            hint="Give smaller sizes, such as --param N=8.",
+        )

@@ -33,7 +33,7 @@ from arrayfold.exact.isl import (
 from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles
-from arrayfold.order.events import Order, fronts, order_of, sweep
+from arrayfold.order.events import Order, across, fronts, order_of, sweep
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
@@ -105,11 +105,13 @@ class Liveness:
             reduce(isl.Map.union, (part.pairs for part in parts)),
             reduce(_union_of_moments, moments) if moments else None,
             (*self.order.notes, *(note for part in parts for note in part.notes)),
+        )
+        return replace(
+            found,
             moments_suffice=self.order.is_total and is_rare,
             program=self.program,
+            advice=_REALLOCATE if not is_rare and self._may_be_reallocated(array) else "",
         )
-        is_advised = not is_rare and self._may_be_reallocated(array)
-        return replace(found, advice=_REALLOCATE) if is_advised else found
 
     def _part(
         self,
@@ -156,8 +158,7 @@ class Liveness:
         if writes.is_single_valued():
             return accesses.writes.apply_range(order.unordered()).apply_range(accesses.writes.reverse())
         times = order.write_times.intersect_domain(writes.domain())
-        apart = times.apply_range(isl.UnionMap.from_map(order.unordered())).apply_range(times.reverse())
-        apart = apart.subtract(writes.domain().identity())
+        apart = across(times, order.unordered(), times).subtract(writes.domain().identity())
         found = writes.reverse().apply_range(apart).apply_range(writes)
         return found.extract_map(array.cells.get_space().map_from_set())
 

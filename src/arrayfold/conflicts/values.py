@@ -9,6 +9,8 @@ Times have one more dimension in front here: -1 for the start, 1 for the end, 0 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import islpy as isl
 
 from arrayfold.conflicts.accesses import Accesses
@@ -79,6 +81,7 @@ def _between_write_and_read(flows: isl.Map) -> isl.Map:
     return last.apply_range(isl.Map.lex_ge(times)).intersect(begun).domain_factor_domain()
 
 
+@dataclass(frozen=True, eq=False)
 class _WithEnds:
     """Accesses and their order, where the start writes what is live-in, and the end reads what is live-out.
 
@@ -86,11 +89,11 @@ class _WithEnds:
     before, not_after    { [a] -> [b] }
     """
 
-    def __init__(
-        self, writes: isl.Map, reads: isl.Map, sure: isl.Map, before: isl.Map, not_after: isl.Map
-    ) -> None:
-        self.writes, self.reads, self.sure = writes, reads, sure
-        self.before, self.not_after = before, not_after
+    writes: isl.Map
+    reads: isl.Map
+    sure: isl.Map
+    before: isl.Map
+    not_after: isl.Map
 
     @staticmethod
     def of(accesses: Accesses, order: Order) -> _WithEnds:

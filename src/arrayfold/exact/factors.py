@@ -1,4 +1,6 @@
-"""Products in place of sums: `N^2 - 5*N + 6` is `(N - 2)*(N - 3)`, whose factors are looked at one by one.
+"""Factors of formulas, and determinants of matrices of them.
+
+Products in place of sums: `N^2 - 5*N + 6` is `(N - 2)*(N - 3)`, whose factors are looked at one by one.
 
 A product of two negative factors is positive, so that a count of cells which is right for large sizes may be
 too large where there are none. Each factor raised to zero makes it zero there.
@@ -6,7 +8,7 @@ too large where there are none. Each factor raised to zero makes it zero there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from flint import fmpz_mpoly_ctx
@@ -62,3 +64,22 @@ def linear_factors(formula: Formula) -> tuple[Formula, ...]:
             rest *= one**times
     found.sort(key=str)
     return tuple(found) if found and rest == Formula.constant(1) else (*found, rest)
+
+
+def determinant(matrix: Sequence[Sequence[Formula]]) -> Formula:
+    """The determinant, by its first row; 1 without rows.
+
+    >>> n = Formula.name("N")
+    >>> determinant([[n, Formula.constant(2)], [Formula.constant(3), n]])
+    N^2 - 6
+    """
+    if not matrix:
+        return Formula.constant(1)
+    terms = (entry * cofactor(matrix, 0, column) for column, entry in enumerate(matrix[0]))
+    return sum(terms, start=Formula.constant(0))
+
+
+def cofactor(matrix: Sequence[Sequence[Formula]], row: int, column: int) -> Formula:
+    """The determinant without a row and a column, with the sign of their place."""
+    minor = [[*line[:column], *line[column + 1 :]] for k, line in enumerate(matrix) if k != row]
+    return determinant(minor) * (-1) ** (row + column)

@@ -236,17 +236,8 @@ class Formula:
         for monomial, _ in self.terms:
             for atom, _ in monomial:
                 yield atom
-                match atom:
-                    case str():
-                        pass
-                    case Floor(argument):
-                        yield from argument.inner_atoms()
-                    case Extreme(_, arguments):
-                        for argument in arguments:
-                            yield from argument.inner_atoms()
-                    case Remainder(argument, modulus):
-                        yield from argument.inner_atoms()
-                        yield from modulus.inner_atoms()
+                for part in _parts(atom):
+                    yield from part.inner_atoms()
 
     def evaluate(self, values: Mapping[str, int]) -> Fraction:
         """The value at these parameters.
@@ -329,7 +320,7 @@ class Formula:
         """
         if self.names().isdisjoint(new):
             return self
-        return self._replace(lambda name: new.get(name, Formula.name(name)))
+        return self._with_factors(lambda atom: _replace_in_atom(atom, new))
 
     def with_atom(self, atom: Atom, value: Formula) -> Formula:
         """The formula with another one in place of an atom, wherever that is a factor.
@@ -338,17 +329,12 @@ class Formula:
         >>> (n * Formula.floor(n, 2) + 1).with_atom(Floor(n, 2), n + 3)
         N^2 + 3*N + 1
         """
-        total = Formula.constant(0)
-        for monomial, coefficient in self.terms:
-            factors = [(value if one == atom else Formula.atom(one)) ** power for one, power in monomial]
-            total += Formula.product(factors) * coefficient
-        return total
+        return self._with_factors(lambda one: value if one == atom else Formula.atom(one))
 
-    def _replace(self, new: Callable[[str], Formula]) -> Formula:
+    def _with_factors(self, new: Callable[[Atom], Formula]) -> Formula:
         total = Formula.constant(0)
         for monomial, coefficient in self.terms:
-            factors = [_replace_in_atom(atom, new) ** power for atom, power in monomial]
-            total += Formula.product(factors) * coefficient
+            total += Formula.product(new(atom) ** power for atom, power in monomial) * coefficient
         return total
 
     # ------------------------------------------------------------ printing
@@ -403,26 +389,30 @@ def _arguments(formula: Formula, kind: str) -> tuple[Formula, ...]:
     return atom.arguments if isinstance(atom, Extreme) and atom.kind == kind else (formula,)
 
 
-def _is_affine_atom(atom: Atom) -> bool:
+def _parts(atom: Atom) -> tuple[Formula, ...]:
+    """The formulas inside of an atom."""
     match atom:
         case str():
-            return True
+            return ()
         case Floor(argument):
-            return argument.is_affine
+            return (argument,)
         case Extreme(_, arguments):
-            return all(argument.is_affine for argument in arguments)
+            return arguments
         case Remainder(argument, modulus):
-            return argument.is_affine and modulus.is_constant and modulus.is_whole and modulus.as_number() > 0
+            return argument, modulus
+
+
+def _is_affine_atom(atom: Atom) -> bool:
+    if isinstance(atom, Remainder):
+        modulus = atom.modulus
+        return (
+            atom.argument.is_affine and modulus.is_constant and modulus.is_whole and modulus.as_number() > 0
+        )
+    return all(part.is_affine for part in _parts(atom))
 
 
 def _is_whole_atom(atom: Atom) -> bool:
-    match atom:
-        case Extreme(_, arguments):
-            return all(argument.is_whole for argument in arguments)
-        case Remainder(argument, modulus):
-            return argument.is_whole and modulus.is_whole
-        case _:
-            return True
+    return isinstance(atom, Floor) or all(part.is_whole for part in _parts(atom))
 
 
 def _quotient(monomial: Monomial, divisor: Monomial) -> Monomial | None:
@@ -445,13 +435,13 @@ def _print_term(monomial: Monomial, coefficient: Fraction) -> str:
     return "*".join(factors)
 
 
-def _replace_in_atom(atom: Atom, new: Callable[[str], Formula]) -> Formula:
+def _replace_in_atom(atom: Atom, new: Mapping[str, Formula]) -> Formula:
     def inside(formula: Formula) -> Formula:
-        return formula._replace(new)  # pyright: ignore[reportPrivateUsage]
+        return formula.replace_names(new)
 
     match atom:
         case str():
-            return new(atom)
+            return new.get(atom, Formula.name(atom))
         case Floor(argument, divisor):
             return Formula.floor(inside(argument), divisor)
         case Extreme(kind, arguments):

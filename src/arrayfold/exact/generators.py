@@ -49,24 +49,26 @@ def forms_of_vertices(piece: isl.BasicSet) -> list[Vector]:
     piece  bounded for every value of the parameters, without existential variables
     """
     found: set[Vector] = set()
-    failures: list[Exception] = []
-
-    def visit(vertex: isl.Vertex) -> None:
-        # islpy prints and forgets exceptions in callbacks.
-        try:
-            corner = vertex.get_expr()
-            entries = [_affine(corner.get_at(k)) for k in range(corner.dim(isl.dim_type.out))]
-            for weights in forms_of_multipliers(vertex.get_domain()):
-                # The vertex at these parameters, times the weight in front; where it moves for a ray.
-                values = [sum(map(mul, entry, weights)) for entry in entries]
-                found.add(whole_multiple([*weights, *values]))
-        except Exception as error:
-            failures.append(error)
-
-    piece.compute_vertices().foreach_vertex(visit)
-    if failures:
-        raise failures[0]
+    for where, corner in vertices(piece):
+        entries = list(map(_affine, corner))
+        for weights in forms_of_multipliers(where):
+            # The vertex at these parameters, times the weight in front; where it moves for a ray.
+            values = [sum(map(mul, entry, weights)) for entry in entries]
+            found.add(whole_multiple([*weights, *values]))
     return sorted(found)
+
+
+def vertices(piece: isl.BasicSet) -> list[tuple[isl.BasicSet, list[isl.Aff]]]:
+    """The vertices of a piece, affine in the parameters, each with the values { : } of these where it is one.
+
+    >>> [corner for _, corner in vertices(isl.BasicSet("[N] -> { A[i] : 0 <= i < N }"))]
+    [[Aff("[N] -> { [(-1 + N)] }")], [Aff("[N] -> { [(0)] }")]]
+    """
+    # Nothing is computed in the callback: islpy prints and forgets exceptions there.
+    found: list[isl.Vertex] = []
+    piece.compute_vertices().foreach_vertex(found.append)
+    corners = [(vertex.get_domain(), vertex.get_expr()) for vertex in found]
+    return [(where, [at.get_at(k) for k in range(at.dim(isl.dim_type.out))]) for where, at in corners]
 
 
 def _affine(entry: isl.Aff) -> list[int | Fraction]:

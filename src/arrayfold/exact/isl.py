@@ -70,12 +70,16 @@ def at_sizes(cells: isl.Set, params: Mapping[str, int]) -> isl.Set:
     return without_parameters(cells.intersect_params(fix_parameters(params)))
 
 
+def at_point(cells: isl.Set, values: Sequence[int]) -> isl.Set:
+    """The points whose first coordinates have these values."""
+    for k, value in enumerate(values):
+        cells = cells.fix_val(isl.dim_type.set, k, integer(value))
+    return cells
+
+
 def origin(space: isl.Space) -> isl.Set:
     """The zero vector of a set space."""
-    zero = isl.Set.universe(space)
-    for k in range(space.dim(isl.dim_type.set)):
-        zero = zero.fix_val(isl.dim_type.set, k, isl.Val(0))
-    return zero
+    return at_point(isl.Set.universe(space), [0] * space.dim(isl.dim_type.set))
 
 
 def nonzero(space: isl.Space) -> isl.Set:

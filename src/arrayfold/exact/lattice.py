@@ -72,13 +72,40 @@ def kernel_frame(row: Sequence[int]) -> tuple[list[Vector], list[Vector]]:
     >>> kernel_frame((1, -1))
     ([(1, 1)], [(1, 0)])
     """
-    size = len(row)
-    beside = [[row[k], *(int(j == k) for j in range(size))] for k in range(size)]
-    transform = [line[1:] for line in _table(fmpz_mat(beside).hnf())]
-    kernel = _table(fmpz_mat(transform[1:]).lll()) if size > 1 else []
+    transform = [line[1:] for line in _echelon([row], len(row))]
+    kernel = _table(fmpz_mat(transform[1:]).lll()) if len(row) > 1 else []
     whole: Any = fmpz_mat([transform[0], *kernel])
     dual = _table(whole.inv().transpose())[1:]
     return [tuple(vector) for vector in kernel], [tuple(vector) for vector in dual]
+
+
+def kernel(rows: Sequence[Vector], rank: int) -> list[Vector]:
+    """A short basis of the integer vectors on which all rows vanish.
+
+    >>> kernel([(1, -1, 0)], 3)
+    [(0, 0, 1), (1, 1, 0)]
+    """
+    count = len(rows)
+    inside = [line[count:] for line in _echelon(rows, rank) if not any(line[:count])]
+    return [tuple(vector) for vector in _table(fmpz_mat(inside).lll())] if inside else []
+
+
+def independent(vectors: Iterable[Vector]) -> list[Vector]:
+    """The vectors that are no linear combination of those before.
+
+    >>> independent([(1, 2), (2, 4), (0, 1)])
+    [(1, 2), (0, 1)]
+    """
+    kept: list[Vector] = []
+    for vector in vectors:
+        if fmpz_mat([list(other) for other in (*kept, vector)]).rank() > len(kept):
+            kept.append(vector)
+    return kept
+
+
+def _echelon(rows: Sequence[Sequence[int]], rank: int) -> list[list[int]]:
+    """What rows make of each unit vector, and that vector beside it, in Hermite normal form."""
+    return _table(fmpz_mat([[*(row[k] for row in rows), *axis] for k, axis in enumerate(axes(rank))]).hnf())
 
 
 def multiplier_row(vector: Sequence[int]) -> Vector:
@@ -87,9 +114,7 @@ def multiplier_row(vector: Sequence[int]) -> Vector:
     >>> multiplier_row((3, 5))
     (2, -1)
     """
-    size = len(vector)
-    beside = [[vector[k], *(int(j == k) for j in range(size))] for k in range(size)]
-    first = _table(fmpz_mat(beside).hnf())[0]
+    first = _echelon([vector], len(vector))[0]
     assert first[0] == 1
     return tuple(first[1:])
 

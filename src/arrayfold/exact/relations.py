@@ -1,11 +1,17 @@
-"""Unions of sets and relations, and relations between tuples of names."""
+"""Unions of sets and relations, relations between tuples of names, and transitive closures of relations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import islpy as isl
+
+from arrayfold.exact.isl import coalesced, maps_of
+
+_MOST_ROUNDS = 4
+_MOST_PIECES = 200
 
 
 def union_of_sets(space: isl.Space, sets: Iterable[isl.Set | isl.UnionSet]) -> isl.UnionSet:
@@ -37,3 +43,71 @@ def relation(
     """
     ends = [f"{name}[{', '.join(entries)}]" for name, entries in zip(names, (left, right), strict=True)]
     return isl.Map(f"[{', '.join(parameters)}] -> {{ {' -> '.join(ends)} : {where} }}")
+
+
+# ---------------------------------------------------------------- closures
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """What follows from a relation by transitivity, exact where isl or repeated composition finds it.
+
+    relation  { S[i] -> T[j] }  holds nothing else; all of it where the closure is exact
+    superset  { S[i] -> T[j] }  holds all of it
+    """
+
+    relation: isl.UnionMap
+    superset: isl.UnionMap
+    is_exact: bool
+
+
+def close(relation: isl.UnionMap) -> Closure:
+    """The transitive closure of a relation, { S[i] -> T[j] }.
+
+    isl gives a superset, and says whether it is exact. Where it is not, the relation is composed with itself
+    a few times, which is exact if nothing is added any more, and a subset otherwise.
+
+    >>> close(isl.UnionMap("{ S[i] -> S[i + 2] : 0 <= i < 9 }")).is_exact
+    True
+    """
+    try:
+        superset, is_exact = relation.transitive_closure()
+    except isl.Error:
+        everything = relation.domain().union(relation.range())
+        superset, is_exact = isl.UnionMap.from_domain_and_range(everything, everything), False
+    if is_exact:
+        return Closure(superset, superset, True)
+    reached = relation
+    for _ in range(_MOST_ROUNDS):
+        further = coalesced(reached.union(reached.apply_range(reached)))
+        if further.is_subset(reached):
+            return Closure(reached, reached, True)
+        if sum(part.n_basic_map() for part in maps_of(further)) > _MOST_PIECES:
+            break
+        reached = further
+    return Closure(reached, superset, False)
+
+
+def close_through(relation: isl.UnionMap, middles: isl.UnionSet) -> Closure:
+    """What follows from a relation by going through some instances only, { S[i] -> T[j] }.
+
+    An order goes through an instance only if that one runs: a before m and m before b says nothing of a and b
+    in an execution without m (DIY16 §3.2: the relation need not be transitive).
+
+    middles  { S[i] }  the ends of a pair may be others
+
+    >>> steps = isl.UnionMap("{ S[i] -> S[i + 1] : 0 <= i < 3 }")
+    >>> found = close_through(steps, isl.UnionSet("{ S[1] }")).relation
+    >>> found.is_equal(steps.union(isl.UnionMap("{ S[0] -> S[2] }")))
+    True
+    """
+    inside = close(relation.intersect_domain(middles).intersect_range(middles))
+    into, out_of = relation.intersect_range(middles), relation.intersect_domain(middles)
+
+    def joined(between: isl.UnionMap) -> isl.UnionMap:
+        through = between.union(middles.identity())
+        return coalesced(relation.union(into.apply_range(through).apply_range(out_of)))
+
+    reached = joined(inside.relation)
+    superset = reached if inside.is_exact else joined(inside.superset)
+    return Closure(reached, superset, inside.is_exact)

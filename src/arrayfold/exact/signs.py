@@ -202,17 +202,19 @@ def _cases(atom: Atom) -> Iterator[tuple[Formula, isl.Set]]:
                         here = here.intersect(apart.ge_set(to_pw_aff(Formula.constant(0))).params())
                 yield one, here
         case Floor(argument, divisor):
-            for rest in range(divisor):
-                here = _with_rest(argument, divisor, rest) if argument.is_affine else anywhere
+            for rest, here in _residues(argument, divisor):
                 yield (argument - rest) * Fraction(1, divisor), here
         case Remainder(argument, modulus) if modulus.is_constant and modulus.as_number() > 0:
-            for rest in range(int(modulus.as_number())):
-                here = (
-                    _with_rest(argument, int(modulus.as_number()), rest) if argument.is_affine else anywhere
-                )
+            for rest, here in _residues(argument, int(modulus.as_number())):
                 yield Formula.constant(rest), here
         case _:
             return
+
+
+def _residues(formula: Formula, divisor: int) -> Iterator[tuple[int, isl.Set]]:
+    """The rests that a formula may leave, and where each may be, { : }."""
+    for rest in range(divisor):
+        yield rest, _with_rest(formula, divisor, rest) if formula.is_affine else isl.Set("{ : }")
 
 
 def _is_polynomial_never_negative(formula: Formula, where: isl.Set) -> bool:

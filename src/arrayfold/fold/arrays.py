@@ -40,7 +40,8 @@ def fold(
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
 
     problem is what read() makes of a file, or a Python kernel. The other parameters are those of
-    `FoldOptions`, which stand in one record from here on, and:
+    `FoldOptions`, which stand in one record from here on; here they are named one by one because this is
+    what people call from Python, and:
 
     params are the sizes at which candidates are compared and numbers shown; without them sizes are
     compared far out. The proof covers the whole context either way, unless the method is one for fixed

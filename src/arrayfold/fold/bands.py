@@ -19,7 +19,7 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import fold_one
 from arrayfold.fold.deadline import all_in_time
 from arrayfold.fold.options import FoldOptions, Progress
-from arrayfold.fold.partitioned import PartKind, partition
+from arrayfold.fold.partitioned import partition
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
@@ -49,7 +49,7 @@ def _with_bands(
     def plan(program: Program, name: str, taken: list[str]) -> Partition:
         return plan_bands(program, loop, name, taken)
 
-    parted = partition(problem, PartKind("bands", plan, with_bands), options.arrays, budget, progress)
+    parted = partition(problem, "bands", plan, with_bands, options.arrays, budget, progress)
     program, analysis = parted.program, parted.analysis
     if not program.buffers:
         raise InputError(f"no array has a part for each iteration of the loop {loop}: {parted.why}")

@@ -6,7 +6,7 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -70,9 +70,7 @@ def fold_in_time(
     begun = begun or _Begun(likely_arrays(problem, options.arrays), {}, frozenset())
     rest = keep_in_time(problem, [name for name in begun.chosen if name not in done], options.params, ending)
     done.update((one.name, one) for one in rest)
-    folded = (done[name] for name in begun.chosen)
-    found = tuple(one for one in folded if isinstance(one, FoldedArray))
-    kept = {one.name: one.reason for one in done.values() if isinstance(one, NotFolded)}
+    found, kept = _apart(done[name] for name in begun.chosen)
     return FoldResult(problem, found, {**begun.kept, **kept}, options.params, begun.live_in, cut_short=kept)
 
 
@@ -98,9 +96,15 @@ def all_in_time(
 def kept_result(problem: Problem, options: FoldOptions, reason: str) -> FoldResult:
     """A fold in which every array is as it was."""
     kept = keep_in_time(problem, likely_arrays(problem, options.arrays), options.params, reason)
-    folded = tuple(one for one in kept if isinstance(one, FoldedArray))
-    others = {one.name: one.reason for one in kept if isinstance(one, NotFolded)}
+    folded, others = _apart(kept)
     return FoldResult(problem, folded, others, options.params, cut_short=others)
+
+
+def _apart(done: Iterable[FoldedArray | NotFolded]) -> tuple[tuple[FoldedArray, ...], dict[str, str]]:
+    """The folded arrays, and the others with the reasons."""
+    items = list(done)
+    folded = tuple(one for one in items if isinstance(one, FoldedArray))
+    return folded, {one.name: one.reason for one in items if isinstance(one, NotFolded)}
 
 
 def share_of_one(left: int) -> float:

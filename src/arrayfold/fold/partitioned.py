@@ -40,28 +40,23 @@ class PartitionedProgram:
         return FoldResult(self.program, tuple(folded), before.kept(), params, before.live_in_arrays())
 
 
-@dataclass(frozen=True)
-class PartKind:
-    """A way to store arrays in parts.
-
-    name   what the parts are called
-    plan   program, array, names in use -> how the array is stored in parts, or None if it should not be
-    build  program, such plans -> the program with the parts
-    """
-
-    name: str
-    plan: Callable[[Program, str, list[str]], Partition | None]
-    build: Callable[[Program, Sequence[Partition]], Program]
-
-
 def partition(
-    problem: Problem, kind: PartKind, arrays: Sequence[str], budget: Budget, progress: Progress
+    problem: Problem,
+    what: str,
+    plan: Callable[[Program, str, list[str]], Partition | None],
+    build: Callable[[Program, Sequence[Partition]], Program],
+    arrays: Sequence[str],
+    budget: Budget,
+    progress: Progress,
 ) -> PartitionedProgram:
     """The program with parts of its temporaries.
 
     Arrays that are named must allow that; of all temporaries, those that do not stay as they are.
+
+    what   what the parts are called
+    plan   program, array, names in use -> how the array is stored in parts, or None if it should not be
+    build  program, such plans -> the program with the parts
     """
-    what = kind.name
     if not isinstance(problem, Program):
         raise InputError(f"{what} need a program, but the file gives conflicts")
     # New loops evaluate the conditions of a statement at its own time.
@@ -76,7 +71,7 @@ def partition(
             progress(f"{name}: {what}")
             try:
                 _check_values_stay(before, name)
-                part = kind.plan(program, name, taken)
+                part = plan(program, name, taken)
             except InputError as error:
                 if arrays:
                     raise
@@ -85,7 +80,7 @@ def partition(
             if part is not None:
                 parts.append(part)
         progress(what)
-        new = _built(program, parts, kind.build, is_strict=bool(arrays))
+        new = _built(program, parts, build, is_strict=bool(arrays))
     others = tuple(name for name in chosen if all(name != one.array for one in new.buffers.values()))
     held = (one for buffer in new.buffers.values() for one in (buffer.name, *buffer.borders))
     # No read of a part is undefined, because all values are as before.

@@ -167,9 +167,9 @@ class _Folding:
         before = _before(self.program, folded, before)
         after = sum((one.size for one in folded), start=Formula.constant(0))
         bound = folded[0].lower_bound if len(folded) == 1 else self._bound()
-        footprint = self._footprint(before, after, bound)
-        footprint = replace(footprint, why_larger=self._why_larger(before, after, bound))
-        return self._result(self.program, folded, footprint, folded)
+        why = self._why_larger(before, after, bound)
+        footprint = Footprint(before, after, bound, why_larger=why, context=self.program.context)
+        return self._result(self.program, folded, footprint)
 
     def _why_larger(self, before: Formula, after: Formula, bound: LowerBound | None) -> str:
         """Why arrays of statements have more cells than the arrays before, where they do."""
@@ -184,31 +184,16 @@ class _Folding:
     def _folded(self, analysis: Analysis, name: str) -> FoldedArray:
         return fold_one(analysis, name, self.options, self.budget, self.progress)
 
-    def _result(
-        self,
-        program: Program,
-        folded: tuple[FoldedArray, ...],
-        footprint: Footprint,
-        counted: Sequence[FoldedArray],
-    ) -> FoldResult:
-        """counted  the arrays of which there are cells before and after"""
+    def _result(self, program: Program, folded: tuple[FoldedArray, ...], footprint: Footprint) -> FoldResult:
         if set(self.program.parameters) <= self.params.keys():
-            here = [one.size_here or 0 for one in counted]
-            was = sum(one.original_size_at(self.params) for one in counted)
+            here = sum(one.size_here or 0 for one in folded)
+            was = sum(one.original_size_at(self.params) for one in folded)
             if program.origins:
                 was = footprint.before.at(self.params)
-            footprint = replace(footprint, before_here=was, after_here=sum(here), params=self.params)
-        return FoldResult(
-            program,
-            folded,
-            self.analysis.kept(),
-            self.params,
-            self.analysis.live_in_arrays(),
-            replace(footprint, params=self.params),
-        )
-
-    def _footprint(self, before: Formula, after: Formula, bound: LowerBound | None) -> Footprint:
-        return Footprint(before, after, bound, context=self.program.context)
+            footprint = replace(footprint, before_here=was, after_here=here)
+        footprint = replace(footprint, params=self.params)
+        kept, live_in = self.analysis.kept(), self.analysis.live_in_arrays()
+        return FoldResult(program, folded, kept, self.params, live_in, footprint)
 
     def _bound(self) -> LowerBound | None:
         """Cells of all arrays that are live at one moment."""
@@ -268,7 +253,8 @@ class _Folding:
         after = sum((one.size for one in folded), start=Formula.constant(0))
         is_one = not alone and len(embeddings) == 1
         bound = folded[0].lower_bound if is_one else self._bound()
-        return self._result(program, tuple(folded), self._footprint(before, after, bound), folded), most
+        footprint = Footprint(before, after, bound, context=self.program.context)
+        return self._result(program, tuple(folded), footprint), most
 
     # ------------------------------------------------ whole arrays
 
@@ -287,16 +273,15 @@ class _Folding:
             self.progress(f"{', '.join(group)}: places")
             with self.budget.limit("the times in which arrays are in use"):
                 interference = find_interference(self.program, group)
-            boxes = [_Box.of(apart[name], self._sizes) for name in group]
-            placement = places(
-                interference, [box.cells for box in boxes], self.budget.part(_SHARE_FOR_PLACES)
-            )
+            folded = [apart[name] for name in group]
+            cells = [max(1, one.size.at(self._sizes)) for one in folded]
+            placement = places(interference, cells, self.budget.part(_SHARE_FOR_PLACES))
             name = fresh_name("memory", [*taken, *(block.name for block in blocks)])
             if places is buffers_for:
-                blocks += _buffers(boxes, placement, name)
+                blocks += _buffers(folded, placement, name)
             else:
-                blocks.append(_block(interference, boxes, placement, name))
-            remarks += _remarks(interference, boxes, placement, self._where)
+                blocks.append(_block(interference, folded, cells, placement.offsets, name))
+            remarks += _remarks(interference, cells, placement, self._where)
         shared = {array for block in blocks for array in block.offsets}
         rest = (one.size for one in apart.arrays if one.name not in shared)
         after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
@@ -330,26 +315,6 @@ def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula)
     return sum(program.replaced.values(), start=sum(still, start=Formula.constant(0)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Box:
-    """An array to be placed.
-
-    size   for all of the context, nowhere negative
-    cells  at the sizes at which places are compared
-    where  { : }  all of the context
-    """
-
-    array: str
-    size: Formula
-    cells: int
-    where: isl.Set
-
-    @staticmethod
-    def of(folded: FoldedArray, sizes: Mapping[str, int]) -> _Box:
-        context = folded.conflicts.whole_context
-        return _Box(folded.name, folded.size, max(1, folded.size.at(sizes)), context)
-
-
 def _simplified(folded: FoldedArray) -> FoldedArray:
     """The same addresses with simpler coefficients, if the judge sees that they are right, too."""
     mapping = folded.mapping
@@ -362,41 +327,43 @@ def _simplified(folded: FoldedArray) -> FoldedArray:
     return replace(folded, mapping=simpler, proof=verdict) if isinstance(verdict, Proof) else folded
 
 
-def _buffers(boxes: Sequence[_Box], placement: Placement, name: str) -> Iterator[Block]:
+def _buffers(folded: Sequence[FoldedArray], placement: Placement, name: str) -> Iterator[Block]:
     """A block for each buffer that holds more than one array."""
-    shared = [[boxes[k] for k in sorted(members)] for members in placement.buffers if len(members) > 1]
+    shared = [[folded[k] for k in sorted(members)] for members in placement.buffers if len(members) > 1]
     for number, members in enumerate(shared):
-        size = largest((box.size, box.where) for box in members)
-        yield Block(f"{name}{number or ''}", size, {box.array: Formula.constant(0) for box in members})
+        size = largest((one.size, one.conflicts.whole_context) for one in members)
+        yield Block(f"{name}{number or ''}", size, {one.name: Formula.constant(0) for one in members})
 
 
-def _block(interference: Interference, boxes: Sequence[_Box], placement: Placement, name: str) -> Block:
+def _block(
+    interference: Interference,
+    folded: Sequence[FoldedArray],
+    cells: Sequence[int],
+    starts: Sequence[int],
+    name: str,
+) -> Block:
     """Offsets as formulas: every array lies above those that it interferes with and that lie below it.
 
     Which these are was found at some sizes; that none overlap then holds at all sizes.
+
+    cells, starts  of the arrays at those sizes
     """
-    ends = [at + box.cells for at, box in zip(placement.offsets, boxes, strict=True)]
+    where = [one.conflicts.whole_context for one in folded]
     offsets: dict[int, Formula] = {}
-    for k in sorted(range(len(boxes)), key=lambda k: (placement.offsets[k], ends[k])):
+    for k in sorted(range(len(folded)), key=lambda k: (starts[k], starts[k] + cells[k])):
         below = [j for j in offsets if interference.are_apart(j, k)]
-        offsets[k] = largest(
-            (offsets[j] + boxes[j].size, boxes[j].where.intersect(boxes[k].where)) for j in below
-        )
-    size = largest((offsets[k] + box.size, box.where) for k, box in enumerate(boxes))
-    return Block(name, size, {box.array: offsets[k] for k, box in enumerate(boxes)})
+        offsets[k] = largest((offsets[j] + folded[j].size, where[j].intersect(where[k])) for j in below)
+    size = largest((offsets[k] + one.size, where[k]) for k, one in enumerate(folded))
+    return Block(name, size, {one.name: offsets[k] for k, one in enumerate(folded)})
 
 
 def _remarks(
-    interference: Interference, boxes: Sequence[_Box], placement: Placement, where: str
+    interference: Interference, cells: Sequence[int], placement: Placement, where: str
 ) -> Iterator[str]:
     if placement.is_least:
-        what = (
-            "no other buffers for whole arrays have"
-            if placement.buffers
-            else "no placement of whole arrays has"
-        )
-        yield f"{what} fewer cells{where}"
+        what = "other buffers for whole arrays have" if placement.buffers else "placement of whole arrays has"
+        yield f"no {what} fewer cells{where}"
         return
-    least = heaviest_clique(interference, [box.cells for box in boxes])
+    least = heaviest_clique(interference, cells)
     if least:
         yield f"the search for places stopped at {placement.total / least:.2f} times what is in use together"

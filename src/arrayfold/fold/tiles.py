@@ -21,7 +21,7 @@ from arrayfold.exact.isl import image, linear_form, nonzero
 from arrayfold.fold.array import fold_one
 from arrayfold.fold.deadline import all_in_time
 from arrayfold.fold.options import FoldOptions, Progress
-from arrayfold.fold.partitioned import PartitionedProgram, PartKind, partition
+from arrayfold.fold.partitioned import PartitionedProgram, partition
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
@@ -51,8 +51,7 @@ def _in_tiles(
             return None
         return plan_buffer(program, loops, name, taken)
 
-    parts = PartKind("buffers of tiles", plan, with_parts)
-    parted = partition(problem, parts, options.arrays, budget, progress)
+    parted = partition(problem, "buffers of tiles", plan, with_parts, options.arrays, budget, progress)
     if not parted.program.buffers and not options.arrays:
         raise InputError(f"no array can have a buffer inside of the first {loops} loops")
     return parted.result(_folded(parted, options, budget, progress), options.params)

@@ -165,7 +165,7 @@ def _verify_rows(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | _Op
 
 def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
     """The verdict from the kernel lattice of the mapping, where that has an affine basis."""
-    from arrayfold.judge.lattice import check_lattice
+    from arrayfold.judge.polynomials import check_lattice
 
     found = check_lattice(conflicts, mapping)
     if found is None:
@@ -184,7 +184,7 @@ def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | 
 
 def _verify_linear(conflicts: Conflicts, mapping: ModularMapping) -> Proof | None:
     """A proof from the corners of the differences, where the mapping is one row that no conflict wraps."""
-    from arrayfold.judge.corners import check_linear
+    from arrayfold.judge.polynomials import check_linear
 
     corners = check_linear(conflicts, mapping)
     if corners is None:
@@ -310,16 +310,10 @@ def _counterexample(
 def _from_pairs(
     conflicts: Conflicts, pairs: isl.Map, params: Mapping[str, int], mapping: ModularMapping | RelationMapping
 ) -> Counterexample:
-    here = pairs.intersect_params(fix_parameters(params))
     rank = conflicts.array.rank
-    numbers = smallest_point(here.wrap())
+    numbers = smallest_point(pairs.intersect_params(fix_parameters(params)).wrap())
     first, second = numbers[:rank], numbers[rank:]
-    if isinstance(mapping, ModularMapping):
-        return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
-    relation = mapping.relation.intersect_params(fix_parameters(params))
-    for k, value in enumerate(first):
-        relation = relation.fix_val(isl.dim_type.in_, k, integer(value))
-    return Counterexample(conflicts.name, params, (first, second), smallest_point(relation.range()))
+    return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
 
 
 # ---------------------------------------------------------------- any relation

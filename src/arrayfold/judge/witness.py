@@ -10,7 +10,7 @@ import islpy as isl
 from arrayfold.conflicts.accesses import accesses_of
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.conflicts.values import kept_values
-from arrayfold.exact.isl import fix_parameters, integer, sets_of, smallest_point
+from arrayfold.exact.isl import at_point, fix_parameters, integer, sets_of, smallest_point
 from arrayfold.judge.verify import Counterexample
 
 
@@ -101,17 +101,11 @@ class _Story:
         return f"{instances.get_tuple_name()}[{', '.join(map(str, smallest_point(instances)))}]"
 
 
-def _only(events: isl.Set, values: tuple[int, ...]) -> isl.Set:
-    for k, value in enumerate(values):
-        events = events.fix_val(isl.dim_type.set, k, integer(value))
-    return events
-
-
 def _earliest(events: isl.Set) -> isl.Set:
-    return events if events.is_empty() else _only(events, smallest_point(events))
+    return events if events.is_empty() else at_point(events, smallest_point(events))
 
 
 def _latest(events: isl.Set) -> isl.Set:
     if events.is_empty():
         return events
-    return _only(events, tuple(-value for value in smallest_point(events.neg())))
+    return at_point(events, tuple(-value for value in smallest_point(events.neg())))

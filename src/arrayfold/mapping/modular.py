@@ -12,6 +12,7 @@ import islpy as isl
 
 from arrayfold.base.errors import NotAffine
 from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import fix_parameters, integer, smallest_point
 from arrayfold.exact.relations import relation
 
 
@@ -169,6 +170,13 @@ class RelationMapping:
     array: str
     relation: isl.Map
     where: ClassVar[str] = ""
+
+    def address(self, cell: Sequence[int], params: Mapping[str, int]) -> tuple[int, ...]:
+        """The address of a cell, the smallest one if there are several."""
+        image = self.relation.intersect_params(fix_parameters(params))
+        for k, value in enumerate(cell):
+            image = image.fix_val(isl.dim_type.in_, k, integer(value))
+        return smallest_point(image.range())
 
     def __str__(self) -> str:
         return str(self.relation)

@@ -112,25 +112,6 @@ def _example(conflicts: Conflicts, request: Request) -> str:
 # ---------------------------------------------------------------- lattices
 
 
-def smallest_lattice(
-    differences: Collection[Vector],
-    rank: int,
-    budget: Budget | None = None,
-    *,
-    below: int | None = None,
-    most_work: int | None = None,
-) -> Basis | None:
-    """A lattice of the smallest index that holds none of the differences; None if that is not below a limit.
-
-    differences  symmetric, without zero, each with `rank` entries
-    result       linearly independent vectors that generate the lattice
-
-    >>> smallest_lattice({(1, 1), (-1, -1), (1, 0), (-1, 0)}, 2)
-    ((0, 1), (2, 0))
-    """
-    return next(smallest_lattices(differences, rank, budget, below=below, most_work=most_work), None)
-
-
 def smallest_lattices(
     differences: Collection[Vector],
     rank: int,
@@ -142,9 +123,14 @@ def smallest_lattices(
 ) -> Iterator[Basis]:
     """Every lattice of the smallest index that holds none of the differences, each one once.
 
+    differences    symmetric, without zero, each with `rank` entries
     below          give up at this index, without a lattice
     most_work      raise BudgetExceeded after so many steps
     powers_of_two  only indices that are powers of two
+    result         linearly independent vectors that generate a lattice
+
+    >>> next(smallest_lattices({(1, 1), (-1, -1), (1, 0), (-1, 0)}, 2))
+    ((0, 1), (2, 0))
     """
     order = _order_of_axes(differences, rank)
     turned = {tuple(d[axis] for axis in order) for d in differences}

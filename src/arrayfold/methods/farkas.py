@@ -20,7 +20,7 @@ from flint import fmpz_mat
 
 from arrayfold.exact.generators import nonnegative_forms
 from arrayfold.exact.isl import parameter_names
-from arrayfold.exact.lattice import Vector, axes, whole_multiple
+from arrayfold.exact.lattice import Vector, axes, independent, whole_multiple
 
 _LARGEST_SCALE = 5040
 
@@ -42,7 +42,7 @@ class Measures:
         [[Fraction(2, 1), Fraction(1, 1)]]
         """
         units = axes(len(self.forms[0]))
-        whole: Any = fmpz_mat([list(form) for form in _independent([*self.forms, *units])])
+        whole: Any = fmpz_mat([list(form) for form in independent([*self.forms, *units])])
         columns = [
             [Fraction(int(entry.p), int(entry.q)) for entry in line]
             for line in whole.inv().transpose().tolist()
@@ -72,7 +72,7 @@ def measures(context: isl.Set, sizes: Mapping[str, int]) -> list[Measures]:
         leading: list[Vector] = []
         for k in order:
             leading += [ray for ray in rays if ray[1 + k] and ray not in leading][:1]
-        found = Measures(tuple(_independent([*leading, *rays, *corners])))
+        found = Measures(tuple(independent([*leading, *rays, *corners])))
         if found not in orders:
             orders.append(found)
     return orders
@@ -81,15 +81,6 @@ def measures(context: isl.Set, sizes: Mapping[str, int]) -> list[Measures]:
 def _context_forms(context: isl.Set) -> set[Vector]:
     pieces = isl.Set.from_params(context.params()).get_basic_sets()
     return {form for piece in pieces for form in nonnegative_forms(piece)}
-
-
-def _independent(vectors: Iterable[Vector]) -> list[Vector]:
-    """The vectors that are no linear combination of those before."""
-    kept: list[Vector] = []
-    for vector in vectors:
-        if fmpz_mat([list(other) for other in (*kept, vector)]).rank() > len(kept):
-            kept.append(vector)
-    return kept
 
 
 def bound_forms(differences: isl.Set, context: isl.Set) -> set[Vector]:

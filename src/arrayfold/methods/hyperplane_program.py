@@ -19,6 +19,7 @@ from arrayfold.base.budget import Budget
 from arrayfold.exact.generators import nonnegative_forms
 from arrayfold.exact.isl import integer, linear_form, parameter_names, points, polyhedron
 from arrayfold.exact.lattice import Vector
+from arrayfold.methods.widths import within_box
 
 _MOST_NODES = 100
 _LARGEST_COEFFICIENT = 32
@@ -51,14 +52,16 @@ class ConflictPolyhedron:
         )
 
     @cached_property
-    def positive(self) -> isl.BasicSet:
-        """{ [w, u..., g...] : g.d >= 1 for all differences }."""
-        return self._side(1)
-
-    @cached_property
-    def negative(self) -> isl.BasicSet:
-        """{ [w, u..., g...] : g.d <= -1 for all differences }."""
-        return self._side(-1)
+    def sides(self) -> tuple[isl.BasicSet, isl.BasicSet]:
+        """{ [w, u..., g...] : g.d >= 1 for all differences }, and the same for g.d <= -1."""
+        start = len(self.forms[0]) - self.rank
+        positive, negative = (
+            polyhedron(
+                [(-form[0], *[0] * start, *(sign * entry for entry in form[start:])) for form in self.forms]
+            )
+            for sign in (1, -1)
+        )
+        return positive, negative
 
     @property
     def rank(self) -> int:
@@ -75,13 +78,7 @@ class ConflictPolyhedron:
     @property
     def is_satisfiable(self) -> bool:
         """Whether any row has one sign on all of the polyhedron."""
-        return not self.positive.is_empty()
-
-    def _side(self, sign: int) -> isl.BasicSet:
-        start = len(self.forms[0]) - self.rank
-        return polyhedron(
-            [(-form[0], *[0] * start, *(sign * entry for entry in form[start:])) for form in self.forms]
-        )
+        return not self.sides[0].is_empty()
 
 
 @dataclass(frozen=True)
@@ -136,10 +133,7 @@ class HyperplaneProgram:
         unknowns = exact.dim(isl.dim_type.set)
         rows = isl.Set.from_basic_set(exact).project_out(isl.dim_type.set, 0, unknowns - self.rank)
         for largest in range(_LARGEST_COEFFICIENT + 1):
-            box = rows
-            for k in range(self.rank):
-                box = box.lower_bound_val(isl.dim_type.set, k, integer(-largest))
-                box = box.upper_bound_val(isl.dim_type.set, k, integer(largest))
+            box = within_box(rows, largest)
             if not box.is_empty():
                 return sorted({_last_positive(row) for row in points(box)}, key=_simplicity)
         point = rows.sample_point()
@@ -166,10 +160,10 @@ class _Descent:
         for side in self._sides(forced[0], decided):
             self.force(region.intersect(side), forced[1:], undecided, decided + 1)
 
-    def _sides(self, k: int, decided: int) -> list[isl.BasicSet]:
-        polyhedron = self.program.polyhedra[k]
+    def _sides(self, k: int, decided: int) -> Sequence[isl.BasicSet]:
+        sides = self.program.polyhedra[k].sides
         # Until a sign is fixed, a row and its opposite are the same hyperplane.
-        return [polyhedron.positive, polyhedron.negative] if decided else [polyhedron.positive]
+        return sides if decided else sides[:1]
 
     def _branch(self, region: isl.BasicSet, undecided: tuple[int, ...], decided: int) -> None:
         """The best row regardless of the undecided polyhedra; then decide on those that it leaves open."""

@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-import islpy as isl
-
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
+from arrayfold.exact.generators import vertices
 from arrayfold.exact.isl import at_sizes, fix_parameters, image, linear_form
 from arrayfold.exact.parameter_values import large_parameters, parameter_minima, smallest_parameters
 from arrayfold.exact.signs import from_origin
@@ -121,7 +120,7 @@ class _Reach:
             found += [
                 {name: self.least[name] + k for name, k in zip(names, step, strict=True)} for step in near
             ]
-        return [params for params in found if _holds(self.context, params)]
+        return [params for params in found if not self.context.is_disjoint(fix_parameters(params))]
 
     # ------------------------------------------------------------ formulas
 
@@ -130,8 +129,8 @@ class _Reach:
         """Rational corners of the pieces of the differences; a linear address is largest at one of them."""
         found: dict[tuple[Formula, ...], None] = {}
         for basic in self.differences.remove_divs().get_basic_sets():
-            for vertex in _corners(basic):
-                found[vertex] = None
+            corners = (tuple(map(from_aff, corner)) for _, corner in vertices(basic))
+            found.update(dict.fromkeys(sorted(corners, key=str)))
         return list(found)
 
     def _guesses(self, strides: Strides) -> Iterator[Formula]:
@@ -154,26 +153,11 @@ class _Reach:
             return
         ((name, low),) = self.least.items()
         sizes = [max(low, 0) + _FITTED_FROM + k for k in range(len(strides) + 2)]
-        if not all(_holds(self.context, {name: size}) for size in sizes):
+        if any(self.context.is_disjoint(fix_parameters({name: size})) for size in sizes):
             return
         fitted = _interpolate(name, [(size, self.modulus_at(strides, {name: size})) for size in sizes])
         if fitted.is_whole:
             yield fitted
-
-
-def _holds(context: isl.Set, params: Mapping[str, int]) -> bool:
-    return not context.intersect(fix_parameters(params)).is_empty()
-
-
-def _corners(basic: isl.BasicSet) -> list[tuple[Formula, ...]]:
-    found: list[tuple[Formula, ...]] = []
-
-    def visit(vertex: isl.Vertex) -> None:
-        corner = vertex.get_expr()
-        found.append(tuple(from_aff(corner.get_at(k)) for k in range(corner.dim(isl.dim_type.out))))
-
-    basic.compute_vertices().foreach_vertex(visit)
-    return sorted(found, key=str)
 
 
 def _undominated(formulas: set[Formula], samples: Sequence[Values]) -> list[Formula]:

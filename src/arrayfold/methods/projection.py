@@ -19,12 +19,11 @@ import islpy as isl
 from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import at_sizes, coalesced, few_points, image, linear_form, without_parameters
-from arrayfold.exact.lattice import Vector, axes, combine, dot, kernel_frame, primitive_vectors
+from arrayfold.exact.isl import at_sizes, few_points, linear_form, without_parameters
+from arrayfold.exact.lattice import Vector, axes, dot, independent, kernel, kernel_frame, primitive_vectors
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
-from arrayfold.methods.widths import Widths, restrict
+from arrayfold.methods.widths import Widths, restrict, with_moduli
 
 _KEPT = 2
 _BREADTH = 2
@@ -119,7 +118,7 @@ class _Projections:
             if vectors in seen or len(vectors) < self.rank - count or not vectors <= good:
                 continue
             seen.add(vectors)
-            if self._collapses(restrict(self.differences, _kernel(rows, self.rank))):
+            if self._collapses(restrict(self.differences, kernel(rows, self.rank))):
                 complement = set(self.directions).intersection(*(self.orthogonal[p] for p in vectors))
                 yield _Space(self._in_order(vectors), self._in_order(complement))
 
@@ -150,7 +149,7 @@ class _Projections:
         if found is None:
             return []
         size, outer = found
-        inner = self._inner(_within(self.differences, _independent(space.rows)))
+        inner = self._inner(_within(self.differences, independent(space.rows)))
         return [_Fold(space, outer, inner, size * math.prod(modulus for _, modulus in inner))]
 
     def _outer(
@@ -224,29 +223,6 @@ def _simplicity(vector: Vector) -> tuple[int, Vector]:
     return sum(map(abs, vector)), vector
 
 
-def _kernel(rows: Sequence[Vector], rank: int) -> list[Vector]:
-    """A basis of the vectors on which all rows vanish."""
-    basis = axes(rank)
-    for row in rows:
-        image = [dot(row, vector) for vector in basis]
-        divisor = math.gcd(*image)
-        if divisor:
-            inside, _ = kernel_frame([entry // divisor for entry in image])
-            basis = [combine(factors, basis) for factors in inside]
-    return basis
-
-
-def _independent(rows: Sequence[Vector]) -> list[Vector]:
-    """As few of the rows as vanish where all of them do."""
-    kept: list[Vector] = []
-    basis = _kernel((), len(rows[0])) if rows else []
-    for row in rows:
-        if any(dot(row, vector) for vector in basis):
-            kept.append(row)
-            basis = _kernel(kept, len(row))
-    return kept
-
-
 def _within(differences: isl.Set, rows: Sequence[Vector]) -> isl.Set:
     """The differences on which all rows vanish."""
     for row in rows:
@@ -293,19 +269,9 @@ def _smallest_divisor_of_none(values: Collection[int]) -> int:
 
 def _with_formulas(conflicts: Conflicts, fold: _Fold) -> ModularMapping:
     """The rows with moduli for all parameter values; more rows where differences of other sizes need them."""
-    remaining = conflicts.differences
-    rows: list[Vector] = []
-    moduli: list[Formula] = []
-    for row in (*fold.outer, *fold.space.rows):
-        zeros = _zeros(remaining.get_space(), row)
-        if not remaining.is_subset(zeros):
-            rows.append(row)
-            moduli.append(
-                exceeding(image(remaining, linear_form(remaining.get_space(), row)), conflicts.context)
-            )
-            remaining = coalesced(remaining.intersect(zeros))
-    rows += [row for row, _ in fold.inner]
-    moduli += [Formula.constant(modulus) for _, modulus in fold.inner]
+    outer = with_moduli(conflicts, (*fold.outer, *fold.space.rows))
+    rows = [*outer.matrix, *(row for row, _ in fold.inner)]
+    moduli = [*outer.moduli, *(Formula.constant(modulus) for _, modulus in fold.inner)]
     return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli)
 
 

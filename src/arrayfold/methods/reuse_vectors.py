@@ -36,6 +36,7 @@ from arrayfold.exact.lattice import (
     times,
 )
 from arrayfold.exact.relations import relation
+from arrayfold.methods.widths import within_box
 
 # Largest entry of the vectors that are listed one by one, by the rank of the array.
 _LISTED = {1: 12, 2: 6, 3: 3, 4: 2}
@@ -199,9 +200,10 @@ def vectors_outside(beside: isl.Set, rows: Sequence[Vector]) -> list[Vector]:
     outside = _outside(beside, rows)
     if outside.is_empty():
         return []
-    near = _within(outside, _LISTED.get(len(rows[0]), 1))
+    near = within_box(outside, _LISTED.get(len(rows[0]), 1))
     if near.is_empty():
-        return [_shortest(outside, shapes) for shapes in ((_within, _within_sum), (_within_sum, _within))]
+        shapes = (within_box, _within_sum)
+        return [_shortest(outside, shapes), _shortest(outside, shapes[::-1])]
     listed = points(near)
     best = [min(listed, key=lambda v, norms=norms: norm_key(norms, v)) for norms in NORM_ORDERS]
     return [*best, *sorted(listed, key=lambda v: norm_key(NORM_ORDERS[2], v))]
@@ -215,13 +217,6 @@ def _outside(beside: isl.Set, rows: Sequence[Vector]) -> isl.Set:
     names = [f"x{k}" for k in range(len(rows[0]))]
     texts = [" + ".join(f"{entry}*{name}" for entry, name in zip(row, names, strict=True)) for row in rows]
     return joined(images).apply(relation(names, texts).reverse())
-
-
-def _within(vectors: isl.Set, largest: int) -> isl.Set:
-    for k in range(vectors.dim(isl.dim_type.set)):
-        vectors = vectors.lower_bound_val(isl.dim_type.set, k, integer(-largest))
-        vectors = vectors.upper_bound_val(isl.dim_type.set, k, integer(largest))
-    return vectors
 
 
 def _within_sum(vectors: isl.Set, largest: int) -> isl.Set:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache, reduce
+from typing import TypeAlias
 
 import islpy as isl
 
@@ -29,18 +30,14 @@ _MOST_COMBINATIONS = 4096
 
 def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mapping over the orders of the axes, and over orders chosen piece by piece."""
-    orders = list(_orders(conflicts.array.rank, request.all_orders))
+    permutations = itertools.permutations(range(conflicts.array.rank))
+    orders = list(itertools.islice(permutations, _MOST_ORDERS if request.all_orders else 1))
     whole = _Widths(conflicts.differences, conflicts.context)
     candidates = [_mapping(conflicts, order, whole.moduli(order)) for order in orders]
     if request.all_orders and len(orders) > 1 and conflicts.differences.n_basic_set() <= _MOST_PIECES:
         pieces = _symmetric_pieces(conflicts.differences)
         candidates.append(_piece_by_piece(conflicts, pieces, orders, request))
     return [min(candidates, key=lambda mapping: request.rank(mapping.size))]
-
-
-def _orders(rank: int, every: bool) -> Iterator[tuple[int, ...]]:
-    permutations = itertools.permutations(range(rank))
-    return itertools.islice(permutations, _MOST_ORDERS if every else 1)
 
 
 class _Widths:
@@ -85,12 +82,15 @@ def _piece_by_piece(
     A larger modulus keeps a mapping valid on a piece, so the maxima are valid on all of them (DIY15 §4.1).
     """
     choices = [
-        [_Choice(moduli, request) for moduli in map(_Widths(piece, conflicts.context).moduli, orders)]
+        [
+            (moduli, [modulus.evaluate(request.sizes) for modulus in moduli])
+            for moduli in map(_Widths(piece, conflicts.context).moduli, orders)
+        ]
         for piece in pieces
     ]
     best = _best_choice(choices)
     moduli = [
-        _maximum([choice.moduli[axis] for choice in best], conflicts.context)
+        _maximum([found[axis] for found, _ in best], conflicts.context)
         for axis in range(conflicts.array.rank)
     ]
     return _mapping(conflicts, range(conflicts.array.rank), moduli)
@@ -107,12 +107,8 @@ def _symmetric_pieces(differences: isl.Set) -> list[isl.Set]:
     return pieces
 
 
-class _Choice:
-    """The moduli of one piece in one order, and their values at the sizes where sizes are compared."""
-
-    def __init__(self, moduli: Sequence[Formula], request: Request) -> None:
-        self.moduli = moduli
-        self.values = tuple(modulus.evaluate(request.sizes) for modulus in moduli)
+# The moduli of one piece in one order, and their values at the sizes where sizes are compared.
+_Choice: TypeAlias = tuple[Sequence[Formula], Sequence[Fraction]]
 
 
 def _best_choice(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
@@ -126,7 +122,7 @@ def _best_choice(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
 
 
 def _product_of_maxima(chosen: Sequence[_Choice]) -> Fraction:
-    return math.prod(map(max, zip(*(choice.values for choice in chosen), strict=True)), start=Fraction(1))
+    return math.prod(map(max, zip(*(values for _, values in chosen), strict=True)), start=Fraction(1))
 
 
 def _maximum(formulas: Sequence[Formula], context: isl.Set) -> Formula:

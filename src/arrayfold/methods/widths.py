@@ -16,6 +16,7 @@ from arrayfold.exact.isl import (
     coalesced,
     fresh_names,
     image,
+    integer,
     joined,
     linear_form,
     parameter_names,
@@ -69,7 +70,11 @@ class Widths:
     @cached_property
     def _unsure(self) -> list[tuple[isl.BasicSet, list[Vector]]]:
         """The pieces with corners that need not be points of the set, with their corners."""
-        return [(piece, corners) for piece, corners in self._corners if not _is_exact(piece, corners)]
+        return [
+            (piece, corners)
+            for piece, corners in self._corners
+            if piece.dim(isl.dim_type.div) or any(corner[0] != 1 for corner in corners)
+        ]
 
     @cached_property
     def _reached(self) -> set[Vector]:
@@ -92,13 +97,17 @@ class Widths:
         return [(piece, nonnegative_forms(piece)) for piece in self.cells.get_basic_sets()]
 
 
-def _is_exact(piece: isl.BasicSet, corners: Sequence[Vector]) -> bool:
-    return not piece.dim(isl.dim_type.div) and all(corner[0] == 1 for corner in corners)
-
-
 def _largest(row: Sequence[int], corners: Sequence[Vector]) -> int:
     """The largest value of the row at corners with a common scale in front, rounded down."""
     return max((sum(map(mul, row, corner)) // scale for scale, *corner in corners), default=_NOTHING)
+
+
+def within_box(vectors: isl.Set, largest: int) -> isl.Set:
+    """The vectors whose entries have at most this absolute value."""
+    for k in range(vectors.dim(isl.dim_type.set)):
+        vectors = vectors.lower_bound_val(isl.dim_type.set, k, integer(-largest))
+        vectors = vectors.upper_bound_val(isl.dim_type.set, k, integer(largest))
+    return vectors
 
 
 def restrict(differences: isl.Set, basis: Sequence[Vector]) -> isl.Set:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold.exact.isl import coalesced, first_images, maps_of
-from arrayfold.exact.relations import union_of_maps
-from arrayfold.order.compressed_times import drop_constant_dimensions
-from arrayfold.order.events import Order, sweep
+from arrayfold.exact.pieces import drop_constant_dimensions
+from arrayfold.exact.relations import relation, union_of_maps
+from arrayfold.order.events import Order, across, sweep
 from arrayfold.order.sure_writes import conditional_writes, surely_preceded
 from arrayfold.program.model import Program
 
@@ -82,7 +82,7 @@ def _only_writes(
     found = writes.apply_range(reads.reverse().range_product(reads.range().identity()))
     write_times = order.write_times.intersect_domain(writes.domain())
     read_times = order.read_times.intersect_domain(reads.domain())
-    before = _across(write_times, order.before, read_times)
+    before = across(write_times, order.before, read_times)
     return found if found.range_factor_domain().is_subset(before) else None
 
 
@@ -108,8 +108,8 @@ def certain_flows(program: Program, order: Order, arrays: Sequence[str]) -> list
     others = _possible_writes(program, order, reads).subtract(seen).intersect_params(program.context)
     sure_writes = program.accesses(writes=True, must_only=True)
     hiding = seen.intersect(sure_writes.apply_range(reads.range_map().reverse()))
-    hidden = _across(order.write_times, order.before, order.write_times).apply_range(hiding)
-    sure = _across(order.write_times, order.before, order.read_times)
+    hidden = across(order.write_times, order.before, order.write_times).apply_range(hiding)
+    sure = across(order.write_times, order.before, order.read_times)
     pairs = seen.range_factor_domain().intersect_params(program.context)
     return flows if pairs.is_subset(sure) and others.is_subset(hidden) else None
 
@@ -149,7 +149,8 @@ def _with_ends(times: isl.UnionMap) -> isl.UnionMap:
     """Times with one more dimension in front, and those of the start and the end."""
     depth = next((part.dim(isl.dim_type.out) for part in maps_of(times)), 0)
     ends = {_START: -1, _END: 1}
-    found = times.apply_range(isl.UnionMap("{ " + _shift_in_front(depth) + " }"))
+    names = [f"t{k}" for k in range(depth)]
+    found = times.apply_range(relation(names, ["0", *names]))
     for name, number in ends.items():
         found = found.union(isl.UnionMap(f"{{ {name}[] -> [{', '.join([str(number), *['0'] * depth])}] }}"))
     return found
@@ -168,8 +169,8 @@ def _hidden_by_branches(
     earlier = isl.Map.lex_lt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth))
     mine = writing.intersect_domain(writes.domain())
     between = cell.apply_range(writes.reverse())
-    between = between.intersect(source.apply_range(_across(writing, earlier, mine)))
-    between = between.intersect(reader.apply_range(_across(reading, earlier.reverse(), mine)))
+    between = between.intersect(source.apply_range(across(writing, earlier, mine)))
+    between = between.intersect(reader.apply_range(across(reading, earlier.reverse(), mine)))
     as_reads = reader.range_product(cell.range_product(source))
     hidden = surely_preceded(program, between.apply_domain(as_reads))
     return hidden.wrap().apply(as_reads.reverse()).unwrap()
@@ -193,7 +194,7 @@ def undefined_reads(program: Program, order: Order) -> isl.UnionMap:
             defined = _after_first_writes(reads, writes, read_times, write_times, order.before)
         else:
             after = _ever(order, order.before).reverse()
-            defined = _across(read_times, after, write_times).apply_range(writes)
+            defined = across(read_times, after, write_times).apply_range(writes)
         found = found.union(_without_branches(program, order, array.name, reads.subtract(defined)))
     return coalesced(found)
 
@@ -203,7 +204,7 @@ def _without_branches(program: Program, order: Order, array: str, reads: isl.Uni
     writes = conditional_writes(program, array)
     if writes.is_empty() or reads.intersect_params(program.context).is_empty():
         return reads
-    after = _across(
+    after = across(
         order.read_times.intersect_domain(reads.domain()),
         _ever(order, order.before).reverse(),
         order.write_times.intersect_domain(writes.domain()),
@@ -270,26 +271,16 @@ def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.Uni
     return flow.get_full_must_dependence().union(flow.get_full_may_dependence())
 
 
-def _shift_in_front(depth: int) -> str:
-    names = [f"t{k}" for k in range(depth)]
-    return f"[{', '.join(names)}] -> [{', '.join(['0', *names])}]"
-
-
 def _possible_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
     """{ S[i] -> [T[j] -> A[x]] } for a partial order: the read does not surely come before the write."""
     readers = sinks.reverse().range_product(sinks.range().identity())
     linked = program.accesses(writes=True).apply_range(readers)
     never = order.before.reverse()
     never = never if order.exclusive is None else never.union(order.exclusive)
-    never = _across(order.write_times, never, order.read_times)
+    never = across(order.write_times, never, order.read_times)
     return linked.subtract(linked.intersect_range_factor_domain(never))
 
 
-def _ever(order: Order, relation: isl.Map) -> isl.Map:
+def _ever(order: Order, pairs: isl.Map) -> isl.Map:
     """{ [a] -> [b] }: the pairs of events that some execution has both of."""
-    return relation if order.exclusive is None else relation.subtract(order.exclusive)
-
-
-def _across(left: isl.UnionMap, relation: isl.Map, right: isl.UnionMap) -> isl.UnionMap:
-    """{ S[i] -> T[j] }: the relation on times, brought to the instances on both sides."""
-    return left.apply_range(isl.UnionMap.from_map(relation)).apply_range(right.reverse())
+    return pairs if order.exclusive is None else pairs.subtract(order.exclusive)

@@ -10,17 +10,10 @@ from typing import Literal, TypeAlias, get_args
 import islpy as isl
 
 from arrayfold.base.errors import InputError
-from arrayfold.exact.isl import (
-    coalesced,
-    fix_parameters,
-    integer,
-    maps_of,
-    sets_of,
-    smallest_point,
-)
+from arrayfold.exact.isl import at_point, coalesced, fix_parameters, maps_of, sets_of, smallest_point
 from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.exact.relations import union_of_maps
-from arrayfold.order.events import Order, order_of, sweep
+from arrayfold.order.events import Order, across, order_of, sweep
 from arrayfold.program.model import Program
 from arrayfold.program.private_values import same_owner
 
@@ -107,7 +100,7 @@ def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Depen
     sinks = program.accesses(writes=sink_writes, array=array)
     source_times = order.write_times if source_writes else order.read_times
     sink_times = order.write_times if sink_writes else order.read_times
-    before = isl.UnionMap.from_map(sweep(order).before if order.is_swept else order.before)
+    before = sweep(order).before if order.is_swept else order.before
     touching = sources.apply_range(sinks.reverse()).intersect_params(program.context)
     pairs = touching.intersect(_across(touching, source_times, before, sink_times))
     if kind == "anti":
@@ -118,12 +111,12 @@ def _dependence(program: Program, order: Order, kind: Kind, array: str) -> Depen
 
 
 def _across(
-    pairs: isl.UnionMap, source_times: isl.UnionMap, relation: isl.UnionMap, sink_times: isl.UnionMap
+    pairs: isl.UnionMap, source_times: isl.UnionMap, relation: isl.Map, sink_times: isl.UnionMap
 ) -> isl.UnionMap:
     """{ S[i] -> T[j] }: the relation on times, brought to the statements that occur in the pairs."""
     sources = source_times.intersect_domain(pairs.domain().universe())
     sinks = sink_times.intersect_domain(pairs.range().universe())
-    return sources.apply_range(relation).apply_range(sinks.reverse())
+    return across(sources, relation, sinks)
 
 
 # ---------------------------------------------------------------- violations
@@ -137,7 +130,7 @@ def find_violation(program: Program, dependences: Sequence[Dependence]) -> Viola
     """
     assert program.schedule is not None
     order = order_of(program)
-    not_before = isl.UnionMap.from_map(order.not_after().reverse())
+    not_before = order.not_after().reverse()
     broken = [
         (dependence, relation)
         for dependence in dependences
@@ -163,7 +156,7 @@ def _first_pair(program: Program, relation: isl.UnionMap) -> isl.Map:
     return min(maps_of(relation), key=lambda part: [position[str(part.get_tuple_name(end))] for end in ends])
 
 
-def _not_kept(order: Order, not_before: isl.UnionMap, dependence: Dependence) -> isl.UnionMap:
+def _not_kept(order: Order, not_before: isl.Map, dependence: Dependence) -> isl.UnionMap:
     """{ S[i] -> T[j] }: the pairs of a dependence for which S[i] does not surely come first."""
     source_times = order.read_times if dependence.kind == "anti" else order.write_times
     sink_times = order.read_times if dependence.kind == "flow" else order.write_times
@@ -177,7 +170,7 @@ def _describe(
     point = smallest_point(pairs.wrap())
     source, sink = pairs.domain(), pairs.range()
     rank = source.dim(isl.dim_type.set)
-    source, sink = _only(source, point[:rank]), _only(sink, point[rank:])
+    source, sink = at_point(source, point[:rank]), at_point(sink, point[rank:])
     source_cells = _image(source, program.accesses(writes=dependence.kind != "anti", array=dependence.array))
     sink_cells = _image(sink, program.accesses(writes=dependence.kind != "flow", array=dependence.array))
     assert program.schedule is not None
@@ -191,12 +184,6 @@ def _describe(
         sink_time=smallest_point(_image(sink, program.schedule)),
         params=params,
     )
-
-
-def _only(instances: isl.Set, values: Sequence[int]) -> isl.Set:
-    for k, value in enumerate(values):
-        instances = instances.fix_val(isl.dim_type.set, k, integer(value))
-    return instances
 
 
 def _image(instances: isl.Set, relation: isl.UnionMap) -> isl.Set:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError
-from arrayfold.exact.closure import close, close_through
-from arrayfold.exact.isl import coalesced, fix_parameters, maps_of, sets_of
+from arrayfold.exact.isl import coalesced, fix_parameters, maps_of
 from arrayfold.exact.parameter_values import smallest_parameters
-from arrayfold.exact.relations import relation, union_of_maps
+from arrayfold.exact.relations import close, close_through, relation, union_of_maps
 from arrayfold.order.tiles import before_in_tiles
 from arrayfold.program.model import Program
 
@@ -88,6 +86,11 @@ def order_of(program: Program) -> Order:
         assert program.schedule is not None
         order = _schedule_order(program, program.schedule)
     return order if program.exclusive is None else _with_exclusive(order, program.exclusive)
+
+
+def across(left: isl.UnionMap, relation: isl.Map, right: isl.UnionMap) -> isl.UnionMap:
+    """{ S[i] -> T[j] }: the relation on times, brought to the instances on both sides."""
+    return left.apply_range(isl.UnionMap.from_map(relation)).apply_range(right.reverse())
 
 
 def sweep(order: Order) -> Order:
@@ -236,8 +239,8 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
         coordinates = program.schedule if is_one else program.schedule.flat_range_product(coordinates)
     phase = max((m.dim(isl.dim_type.out) for m in maps_of(coordinates)), default=0)
     space = coordinates.get_space().params().set_from_params().add_dims(isl.dim_type.set, phase)
-    parts = maps_of(closure.relation.apply_domain(coordinates).apply_range(coordinates))
-    on_times = reduce(isl.Map.union, parts, isl.Map.empty(space.map_from_set()))
+    on_times = closure.relation.apply_domain(coordinates).apply_range(coordinates)
+    on_times = on_times.extract_map(space.map_from_set())
     across = on_times.add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
     inside = (
         isl.Map.identity(space.map_from_set()).add_dims(isl.dim_type.in_, 1).add_dims(isl.dim_type.out, 1)
@@ -246,8 +249,7 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     before = coalesced(across.union(inside))
     notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
     read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
-    groups = sets_of(read_times.union(write_times).range())
-    events = reduce(isl.Set.union, groups, isl.Set.empty(before.get_space().domain()))
+    events = read_times.union(write_times).range().extract_set(before.get_space().domain())
     return Order(
         read_times=read_times,
         write_times=write_times,
@@ -297,9 +299,7 @@ def _with_exclusive(order: Order, exclusive: isl.UnionMap) -> Order:
     events = order.read_times.union(order.write_times)
     both = exclusive.union(exclusive.reverse())
     both = both.subtract(both.domain().identity())
-    on_times = isl.Map.empty(order.before.get_space())
-    for part in maps_of(both.apply_domain(events).apply_range(events)):
-        on_times = on_times.union(part)
+    on_times = both.apply_domain(events).apply_range(events).extract_map(order.before.get_space())
     note = "some instances never run together; reads are taken to find a value all the same"
     return replace(
         order, is_total=False, is_swept=False, notes=(*order.notes, note), exclusive=coalesced(on_times)

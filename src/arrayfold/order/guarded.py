@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from arrayfold.exact.closure import close, close_through
 from arrayfold.exact.isl import coalesced, maps_of
-from arrayfold.exact.relations import union_of_maps
+from arrayfold.exact.relations import close, close_through, union_of_maps
 from arrayfold.program.conditions import Outcome, Outcomes, agreeing, outcomes_of
 from arrayfold.program.model import Program
 

@@ -117,13 +117,10 @@ def _parallel_dimensions(nest: _Nest, times: Mapping[str, isl.Map]) -> dict[str,
             among = {ends: pairs for ends, pairs in inner.items() if ends[0] in group and ends[1] in group}
             found |= _parallel_dimensions(_Nest(group, d + 1, among), times)
         return found
-    if not any(_carries(pairs, d) for pairs in nest.pairs.values()):
+    carried = (pairs.order_lt(isl.dim_type.in_, d, isl.dim_type.out, d) for pairs in nest.pairs.values())
+    if all(pairs.is_empty() for pairs in carried):
         return dict.fromkeys(nest.statements, d)
     return _parallel_dimensions(_Nest(nest.statements, d + 1, inner), times)
-
-
-def _carries(pairs: isl.Map, d: int) -> bool:
-    return not pairs.order_lt(isl.dim_type.in_, d, isl.dim_type.out, d).is_empty()
 
 
 def _grouped(statements: Sequence[str], times: Mapping[str, isl.Map], d: int) -> tuple[tuple[str, ...], ...]:

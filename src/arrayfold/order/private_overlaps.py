@@ -7,7 +7,7 @@ an order in which no iteration sets its own between a write of another one and t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -24,28 +24,6 @@ from arrayfold.order.events import order_of
 from arrayfold.program.model import Access, Program
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """A value that is overwritten with that of another iteration before it is read, at the smallest sizes.
-
-    writer, overwriter, reader  instances such as "S[0, 0]", in the order in which they run
-    """
-
-    variable: str
-    writer: str
-    overwriter: str
-    reader: str
-    sizes: str
-
-    def __str__(self) -> str:
-        name = self.variable
-        return (
-            f"the order needs several variables {name} at once, where there is one: {self.overwriter} sets "
-            f"the {name} of its iteration after {self.writer} set that of another one, "
-            f"which {self.reader} reads later{self.sizes}"
-        )
-
-
 def overlapping(program: Program) -> Iterator[str]:
     """The private variables that one variable, or one for each thread, cannot hold in the program's order."""
     for name, loops in program.private.items():
@@ -58,8 +36,11 @@ def overlapping(program: Program) -> Iterator[str]:
             yield name
 
 
-def first_overlap(program: Program, name: str) -> Overlap:
-    """Which value of an overlapping variable is overwritten, in an order without parallel loops."""
+def first_overlap(program: Program, name: str) -> str:
+    """Which value of an overlapping variable is overwritten before it is read, at the smallest sizes.
+
+    In an order without parallel loops.
+    """
     overwritten = _overwritten(program, name)
     values = smallest_parameters(overwritten.params())
     params = {one: values[one] for one in program.parameters}
@@ -67,7 +48,11 @@ def first_overlap(program: Program, name: str) -> Overlap:
     depth = len(times) // 3
     writer, reader, overwriter = (_instance_at(program, times[k * depth :][:depth], params) for k in range(3))
     sizes = ", ".join(f"{one} = {value}" for one, value in params.items())
-    return Overlap(name, writer, overwriter, reader, f" ({sizes})" if sizes else "")
+    return (
+        f"the order needs several variables {name} at once, where there is one: {overwriter} sets "
+        f"the {name} of its iteration after {writer} set that of another one, "
+        f"which {reader} reads later{f' ({sizes})' if sizes else ''}"
+    )
 
 
 def _stay_in_threads(program: Program, events: isl.Map) -> bool:

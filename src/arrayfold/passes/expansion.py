@@ -19,7 +19,7 @@ from arrayfold.exact.isl import coalesced, fresh_name, maps_of, sets_of
 from arrayfold.exact.relations import union_of_maps, union_of_sets
 from arrayfold.exact.signs import box_size
 from arrayfold.order.dataflow import certain_flows, undefined_reads
-from arrayfold.order.events import order_of
+from arrayfold.order.events import across, order_of
 from arrayfold.order.movable import find_obstacle
 from arrayfold.program.model import Access, Array, Moved, Program, Statement
 
@@ -192,8 +192,7 @@ def _last_writers(program: Program, array: str) -> dict[str, isl.Set]:
     order = order_of(program)
     cells = _needed_cells(program, array)
     writes = program.accesses(writes=True, array=array).intersect_range(isl.UnionSet.from_set(cells))
-    before = isl.UnionMap.from_map(order.before)
-    later = order.write_times.apply_range(before).apply_range(order.write_times.reverse())
+    later = across(order.write_times, order.before, order.write_times)
     last = writes.subtract(later.apply_range(writes)).intersect_params(program.context)
     return {str(part.get_tuple_name(isl.dim_type.in_)): part.domain() for part in maps_of(last)}
 

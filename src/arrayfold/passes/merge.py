@@ -80,15 +80,12 @@ def _coordinates(program: Program, name: str) -> isl.Map:
     array = program.array(name)
     cells = array.cells.intersect_params(program.context)
     identity = isl.Map.identity(cells.get_space().map_from_set()).reset_tuple_id(isl.dim_type.out)
-    if name not in program.origins or program.moved is None:
+    # { [S[i] -> A[x]] -> B[i] } to { B[i] -> [x] }
+    parts = [part.reverse().range_factor_range() for part in _own_writes(program, name)]
+    if not parts:
         return identity.intersect_domain(cells)
-    written: isl.Map | None = None
-    for part in maps_of(program.moved.writes):
-        if part.get_tuple_name(isl.dim_type.out) == name:
-            # { [S[i] -> A[x]] -> B[i] } to { B[i] -> [x] }
-            subscripts = part.reverse().range_factor_range().reset_tuple_id(isl.dim_type.out)
-            written = subscripts if written is None else written.union(subscripts)
-    if written is None or not _is_affine(written):
+    written = reduce(isl.Map.union, (part.reset_tuple_id(isl.dim_type.out) for part in parts))
+    if not _is_affine(written):
         return identity.intersect_domain(cells)
     untold = isl.Map.from_domain(cells)
     for k in range(array.rank):
@@ -98,6 +95,14 @@ def _coordinates(program: Program, name: str) -> isl.Map:
         if not by_subscripts.is_single_valued():
             untold = untold.flat_range_product(one)
     return untold.flat_range_product(written).intersect_domain(cells)
+
+
+def _own_writes(program: Program, name: str) -> list[isl.Map]:
+    """{ [S[i] -> A[x]] -> B[i] }: what statements write to an array of their own, none for other arrays."""
+    if name not in program.origins or program.moved is None:
+        return []
+    parts = maps_of(program.moved.writes)
+    return [part for part in parts if part.get_tuple_name(isl.dim_type.out) == name]
 
 
 def _padded(program: Program, coordinates: Mapping[str, isl.Map]) -> dict[str, isl.Map]:
@@ -146,11 +151,8 @@ def _starts_before(program: Program, first: str, second: str) -> bool:
 
 def _subscripts(program: Program, name: str) -> int:
     """How many of the last coordinates of an array are subscripts."""
-    if name in program.origins and program.moved is not None:
-        for part in maps_of(program.moved.writes):
-            if part.get_tuple_name(isl.dim_type.out) == name:
-                return int(part.domain().unwrap().dim(isl.dim_type.out))
-    return program.array(name).rank
+    own = _own_writes(program, name)
+    return own[0].domain().unwrap().dim(isl.dim_type.out) if own else program.array(name).rank
 
 
 def _numbers(program: Program, arrays: Sequence[str], coordinates: Mapping[str, isl.Map]) -> dict[str, int]:

@@ -206,22 +206,20 @@ def _difference_panel(
     across = range(-reach[-1], reach[-1] + 1)
     window = [(*start, *(((y, x)) if rest == 2 else (x,))) for y in down for x in across]
     zero = (0,) * len(names)
-    kinds = {
-        "no conflict": [c for c in window if c not in found and c != zero],
-        "conflict": [c for c in window if c in found],
-        "one address": [c for c in window if c != zero and is_shared(c)],
-        "the same cell": [c for c in window if c == zero],
-    }
-    looks: dict[str, dict[str, Any]] = {
-        "no conflict": {"color": "#dddddd", "s": 6},
-        "conflict": {"color": _BLUE, "s": 22},
-        "one address": {"facecolors": "none", "edgecolors": _ORANGE, "s": 60, "linewidths": 1.6},
-        "the same cell": {"color": "#222222", "marker": "+", "s": 60},
-    }
-    for label, cells in kinds.items():
+    kinds: tuple[tuple[str, list[Cell], dict[str, Any]], ...] = (
+        ("no conflict", [c for c in window if c not in found and c != zero], {"color": "#dddddd", "s": 6}),
+        ("conflict", [c for c in window if c in found], {"color": _BLUE, "s": 22}),
+        (
+            "one address",
+            [c for c in window if c != zero and is_shared(c)],
+            {"facecolors": "none", "edgecolors": _ORANGE, "s": 60, "linewidths": 1.6},
+        ),
+        ("the same cell", [c for c in window if c == zero], {"color": "#222222", "marker": "+", "s": 60}),
+    )
+    for label, cells, look in kinds:
         if cells:
             ys = [cell[-2] if rest == 2 else 0 for cell in cells]
-            axes.scatter([cell[-1] for cell in cells], ys, label=label, **looks[label])
+            axes.scatter([cell[-1] for cell in cells], ys, label=label, **look)
     axes.set_xlabel(f"difference in {names[-1]}", fontsize=8)
     _set_grid(axes)
     if rest == 2:

@@ -27,7 +27,6 @@ from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample
 from arrayfold.program.model import Problem, Program
-from arrayfold.report.page_data import no_scenes, scenes
 from arrayfold.report.page_parts import (
     Pictures,
     array_section,
@@ -37,6 +36,7 @@ from arrayfold.report.page_parts import (
     kept_section,
     summary_section,
 )
+from arrayfold.report.snapshots import no_scenes, scenes
 
 _SHARE_FOR_METHODS = 0.5
 _SHARE_FOR_FOLD = 0.7
@@ -189,6 +189,7 @@ def _document(title: str, main: str, data: Mapping[str, Any]) -> str:
     # `<` must not end the element early, and the other two are no line breaks in JSON but in scripts.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
     head = [
+        '<!doctype html>\n<html lang="en">\n<head>',
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -198,25 +199,16 @@ def _document(title: str, main: str, data: Mapping[str, Any]) -> str:
         f"<style>{style}</style>",
     ]
     body = [
+        "</head>\n<body>",
         '<a class="skip" href="#main">Skip to the report</a>',
         f"<header>{element('h1', title)}</header>",
         f'<main id="main">\n{main}\n</main>',
         element("footer", f"Made by arrayfold {version('arrayfold')}. The page holds all it shows."),
         f'<script type="application/json" id="arrayfold-data">{text}</script>',
         f"<script>{script}</script>",
+        "</body>\n</html>\n",
     ]
-    lines = [
-        "<!doctype html>",
-        '<html lang="en">',
-        "<head>",
-        *head,
-        "</head>",
-        "<body>",
-        *body,
-        "</body>",
-        "</html>",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*head, *body])
 
 
 def _hash(text: str) -> str:

@@ -70,21 +70,8 @@ def table_cells(table: ReproducedTable) -> list[tuple[str, ...]]:
             )
         )
         if printed.corrected and row.corrected:
-            shown.append(
-                (
-                    "",
-                    "",
-                    "corrected",
-                    printed.corrected,
-                    printed.size,
-                    "",
-                    _word(row.corrected),
-                    "",
-                    "",
-                    "",
-                    "",
-                )
-            )
+            corrected = ("corrected", printed.corrected, printed.size, "", _word(row.corrected))
+            shown.append(("", "", *corrected, *[""] * 4))
         above = printed
     return shown
 

@@ -26,22 +26,18 @@ def summary_line(results: Sequence[FoldResult], file: str) -> str:
         return f"Fold nothing in {name}: no array shrinks"
     names = [array.name for array in arrays]
     what = f"{len(names)} arrays of {name}" if len(names) > _MOST_NAMES else " and ".join(names)
-    after, before = Formula.constant(0), Formula.constant(0)
+    after = before = zero = Formula.constant(0)
     for result in results:
         total = result.footprint
         shrinking = [array for array in result.arrays if array.shrinks]
-        after += total.after if total else _sum([array.size for array in shrinking])
-        before += total.before if total else _sum([array.original_size for array in shrinking])
+        after += total.after if total else sum((array.size for array in shrinking), start=zero)
+        before += total.before if total else sum((array.original_size for array in shrinking), start=zero)
     said = {array.gap.words for array in arrays}
     minimal = said.pop() if len(said) == 1 and not any(footprints) else ""
     limits = ", ".join(dict.fromkeys(filter(None, (array.limits for array in arrays))))
     words = [f"proved {minimal}".strip(), *([limits] if limits else [])]
     cells = "1 cell" if after == Formula.constant(1) else f"{after} cells"
     return f"Fold {what}: {cells} instead of {before}{_numbers(arrays, after, before)}, {', '.join(words)}"
-
-
-def _sum(sizes: Sequence[Formula]) -> Formula:
-    return sum(sizes, start=Formula.constant(0))
 
 
 def _numbers(arrays: Sequence[FoldedArray], after: Formula, before: Formula) -> str:

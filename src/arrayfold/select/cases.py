@@ -24,9 +24,8 @@ from arrayfold.exact.parameter_values import few_parameter_points, parameter_min
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
-from arrayfold.methods.auto.affine_lattices import AffineBasis, in_class
+from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, Optimum, Sizes, in_class
 from arrayfold.methods.auto.fitted_lattice import fitted_bases, mappings_of_bases
-from arrayfold.methods.auto.optima import Optima, Optimum, Sizes
 from arrayfold.methods.exhaustive import mapping_of_lattice
 
 _PERIODS = (1, 2, 3, 4, 6)

@@ -6,8 +6,9 @@ largest array in it; with offsets several small arrays may follow a large one in
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded
@@ -82,49 +83,36 @@ def buffers_for(interference: Interference, sizes: Sequence[int], budget: Budget
     order = sorted(range(len(sizes)), key=lambda k: -sizes[k])
     neighbours = _neighbours(interference)
     least = heaviest_clique(interference, sizes, budget)
-    search = _BufferSearch(order, sizes, neighbours, least, _Steps(_MOST_BUFFERS, budget))
-    search.place(0, 0, [])
-    assert search.best is not None
-    total, buffers = search.best
-    offsets = [0] * len(sizes)
-    start = 0
-    for buffer in buffers:
-        for k in buffer:
-            offsets[k] = start
-        start += sizes[buffer[0]]
-    is_least = search.is_complete or total == least
-    return Placement(total, tuple(offsets), is_least, tuple(map(tuple, buffers)))
-
-
-@dataclass(eq=False)
-class _BufferSearch:
-    order: Sequence[int]
-    sizes: Sequence[int]
-    neighbours: Sequence[frozenset[int]]
-    least: int
-    steps: _Steps
+    steps = _Steps(_MOST_BUFFERS, budget)
     best: tuple[int, list[list[int]]] | None = None
-    is_complete: bool = True
+    is_complete = True
 
-    def place(self, position: int, total: int, buffers: list[list[int]]) -> None:
-        if self.best is not None:
-            if total >= self.best[0] or self.best[0] == self.least:
+    def place(position: int, total: int, buffers: list[list[int]]) -> None:
+        nonlocal best, is_complete
+        if best is not None:
+            if total >= best[0] or best[0] == least:
                 return
-            if not self.steps.take():
-                self.is_complete = False
+            if not steps.take():
+                is_complete = False
                 return
-        if position == len(self.order):
-            self.best = total, [list(buffer) for buffer in buffers]
+        if position == len(order):
+            best = total, [list(buffer) for buffer in buffers]
             return
-        k = self.order[position]
+        k = order[position]
         for buffer in buffers:
-            if self.neighbours[k].isdisjoint(buffer):
+            if neighbours[k].isdisjoint(buffer):
                 buffer.append(k)
-                self.place(position + 1, total, buffers)
+                place(position + 1, total, buffers)
                 buffer.pop()
-        buffers.append([k])
-        self.place(position + 1, total + self.sizes[k], buffers)
-        buffers.pop()
+        place(position + 1, total + sizes[k], [*buffers, [k]])
+
+    place(0, 0, [])
+    assert best is not None
+    total, buffers = best
+    starts = itertools.accumulate((sizes[buffer[0]] for buffer in buffers), initial=0)
+    offsets = {k: start for start, buffer in zip(starts, buffers, strict=False) for k in buffer}
+    in_order = tuple(offsets[k] for k in range(len(sizes)))
+    return Placement(total, in_order, is_complete or total == least, tuple(map(tuple, buffers)))
 
 
 def offsets_for(interference: Interference, sizes: Sequence[int], budget: Budget | None = None) -> Placement:
@@ -138,14 +126,44 @@ def offsets_for(interference: Interference, sizes: Sequence[int], budget: Budget
     buffers = buffers_for(interference, sizes, budget)
     best = buffers.total, buffers.offsets
     for order in _promising_orders(sizes, neighbours):
-        offsets = _put_down(order, sizes, neighbours)
-        total = max((offsets[k] + sizes[k] for k in range(len(sizes))), default=0)
+        low: dict[int, int] = {}
+        for k in order:
+            low[k] = _lowest(k, low, sizes, neighbours)
+        total = max((at + sizes[k] for k, at in low.items()), default=0)
         if total < best[0]:
-            best = total, offsets
-    search = _OffsetSearch(sizes, neighbours, least, _Steps(_MOST_OFFSETS, budget), best)
-    search.place({})
-    total, offsets = search.best
-    return Placement(total, offsets, search.is_complete or total == least)
+            best = total, tuple(low[k] for k in range(len(sizes)))
+    steps = _Steps(_MOST_OFFSETS, budget)
+    seen: set[frozenset[tuple[int, int]]] = set()
+    is_complete = True
+
+    def place(placed: dict[int, int]) -> None:
+        """All placements in which each array lies as low as those put down before it let it."""
+        nonlocal best, is_complete
+        if best[0] == least:
+            return
+        if not steps.take():
+            is_complete = False
+            return
+        if len(placed) == len(sizes):
+            total = max((at + sizes[k] for k, at in placed.items()), default=0)
+            if total < best[0]:
+                best = total, tuple(placed[k] for k in range(len(sizes)))
+            return
+        key = frozenset(placed.items())
+        if key in seen:
+            return
+        seen.add(key)
+        waiting = [k for k in range(len(sizes)) if k not in placed]
+        places = {k: _lowest(k, placed, sizes, neighbours) for k in waiting}
+        if any(places[k] + sizes[k] >= best[0] for k in waiting):
+            # Others can only push it higher.
+            return
+        for k in sorted(waiting, key=lambda k: (places[k], -sizes[k])):
+            place({**placed, k: places[k]})
+
+    place({})
+    total, offsets = best
+    return Placement(total, offsets, is_complete or total == least)
 
 
 def _promising_orders(sizes: Sequence[int], neighbours: Sequence[frozenset[int]]) -> Iterator[list[int]]:
@@ -155,15 +173,6 @@ def _promising_orders(sizes: Sequence[int], neighbours: Sequence[frozenset[int]]
     yield sorted(count, key=lambda k: -(around[k] + sizes[k]))
     yield sorted(count, key=lambda k: -sizes[k] * (1 + len(neighbours[k])))
     yield list(count)
-
-
-def _put_down(
-    order: Sequence[int], sizes: Sequence[int], neighbours: Sequence[frozenset[int]]
-) -> tuple[int, ...]:
-    placed: dict[int, int] = {}
-    for k in order:
-        placed[k] = _lowest(k, placed, sizes, neighbours)
-    return tuple(placed[k] for k in range(len(sizes)))
 
 
 def _lowest(
@@ -176,42 +185,6 @@ def _lowest(
             break
         at = max(at, end)
     return at
-
-
-@dataclass(eq=False)
-class _OffsetSearch:
-    """All placements in which each array lies as low as those put down before it let it."""
-
-    sizes: Sequence[int]
-    neighbours: Sequence[frozenset[int]]
-    least: int
-    steps: _Steps
-    best: tuple[int, tuple[int, ...]]
-    is_complete: bool = True
-    _seen: set[frozenset[tuple[int, int]]] = field(default_factory=set[frozenset[tuple[int, int]]])
-
-    def place(self, placed: dict[int, int]) -> None:
-        if self.best[0] == self.least:
-            return
-        if not self.steps.take():
-            self.is_complete = False
-            return
-        if len(placed) == len(self.sizes):
-            total = max((at + self.sizes[k] for k, at in placed.items()), default=0)
-            if total < self.best[0]:
-                self.best = total, tuple(placed[k] for k in range(len(self.sizes)))
-            return
-        key = frozenset(placed.items())
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        waiting = [k for k in range(len(self.sizes)) if k not in placed]
-        places = {k: _lowest(k, placed, self.sizes, self.neighbours) for k in waiting}
-        if any(places[k] + self.sizes[k] >= self.best[0] for k in waiting):
-            # Others can only push it higher.
-            return
-        for k in sorted(waiting, key=lambda k: (places[k], -self.sizes[k])):
-            self.place({**placed, k: places[k]})
 
 
 def _neighbours(interference: Interference) -> list[frozenset[int]]:

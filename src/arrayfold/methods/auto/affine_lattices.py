@@ -8,16 +8,82 @@ made of lines whose determinant is that of the smallest lattices.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-from arrayfold.exact.lattice import Vector, combine, determinant, same_lattice
-from arrayfold.methods.auto.optima import Optimum
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.lattice import Vector, axes, combine, determinant, reduced_basis, same_lattice
+from arrayfold.methods.exhaustive import differences_at, smallest_lattices
 
 _MOST_LINES = {1: 4, 2: 40, 3: 14}
+_MOST_LATTICES = 12
+_MOST_WORK = 400_000
+_MOST_DIFFERENCES = 3000
 
 Affine = tuple[int, int]  # constant and slope
 Line = tuple[Affine, ...]
 AffineBasis = tuple[Line, ...]
+Sizes = Mapping[str, int]
+
+
+# ---------------------------------------------------------------- the smallest lattices at a few sizes
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The smallest lattices at one size.
+
+    index    cells of each
+    example  a short basis of one of them
+    bases    short bases, one a lattice; none if there are too many lattices to tell them all
+    """
+
+    index: int
+    example: tuple[Vector, ...]
+    bases: tuple[tuple[Vector, ...], ...]
+
+
+@dataclass(eq=False)
+class Optima:
+    """The smallest lattices of one array, kept so that each size is searched once."""
+
+    conflicts: Conflicts
+    budget: Budget
+    _known: dict[tuple[tuple[str, int], ...], Optimum | None] = field(
+        default_factory=dict[tuple[tuple[str, int], ...], "Optimum | None"]
+    )
+
+    def at(self, sizes: Sizes) -> Optimum | None:
+        """What is smallest at these values of the parameters; None where that takes too long."""
+        key = tuple(sorted(sizes.items()))
+        if key not in self._known:
+            try:
+                self._known[key] = self._search(sizes)
+            except ArrayfoldError:
+                self._known[key] = None
+        return self._known[key]
+
+    def _search(self, sizes: Sizes) -> Optimum | None:
+        rank = self.conflicts.array.rank
+        differences = differences_at(self.conflicts, sizes)
+        if len(differences) > _MOST_DIFFERENCES:
+            return None
+        if not differences:
+            whole = tuple(axes(rank))
+            return Optimum(1, whole, (whole,))
+        lattices = smallest_lattices(differences, rank, self.budget, most_work=_MOST_WORK)
+        first = next(lattices)
+        with suppress(BudgetExceeded):
+            found = [first, *itertools.islice(lattices, _MOST_LATTICES)]
+            bases = tuple(tuple(reduced_basis(basis)) for basis in found)
+            return Optimum(abs(determinant(first)), bases[0], bases if len(bases) <= _MOST_LATTICES else ())
+        return Optimum(abs(determinant(first)), tuple(reduced_basis(first)), ())
+
+
+# ---------------------------------------------------------------- lines through them
 
 
 def fit_bases(table: Sequence[Optimum]) -> list[AffineBasis]:

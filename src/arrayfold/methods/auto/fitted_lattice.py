@@ -11,9 +11,8 @@ from arrayfold.exact.lattice import determinant
 from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
-from arrayfold.methods.auto.affine_lattices import AffineBasis, basis_at, fit_bases, moved
+from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, basis_at, fit_bases, moved
 from arrayfold.methods.auto.lattice_rows import rows_of_lattice
-from arrayfold.methods.auto.optima import Optima
 
 _SIZES = 4
 _FIRST_SIZE = 4

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.determinant import cofactor, determinant
+from arrayfold.exact.factors import cofactor, determinant
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.mapping.modular import ModularMapping
@@ -64,20 +64,16 @@ def _divided(
     """Rows divided by a factor that they share with the index, where nothing else is shared."""
     if any(coefficient % factor for _, coefficient in index.terms):
         return
-    modulus = index * _inverse(factor)
+    modulus = index * Fraction(1, factor)
     for row in rows:
         if any(coefficient % factor for entry in row for _, coefficient in entry.terms):
             continue
-        smaller = [entry * _inverse(factor) for entry in row]
+        smaller = [entry * Fraction(1, factor) for entry in row]
         if all(
             math.gcd(modulus.at({name: size}), *(entry.at({name: size}) for entry in smaller)) == 1
             for size in _TRIED
         ):
             yield _with_positive_start(smaller), modulus
-
-
-def _inverse(factor: int) -> Formula:
-    return Formula.constant(Fraction(1, factor))
 
 
 def _with_positive_start(row: Sequence[Formula]) -> list[Formula]:

@@ -39,17 +39,17 @@ def search_small_rows(
     if rank not in _LARGEST_COEFFICIENT or conflicts.differences.is_empty():
         return []
     here = at_sizes(conflicts.differences, request.sizes)
-    search = _Search(request, {left: _directions(left, c) for left, c in _LARGEST_COEFFICIENT[rank].items()})
+    # Primitive vectors up to sign, the simplest first.
+    directions = {
+        left: sorted(primitive_vectors(left, largest), key=lambda row: (sum(map(abs, row)), row))
+        for left, largest in _LARGEST_COEFFICIENT[rank].items()
+    }
+    search = _Search(request, directions)
     with suppress(BudgetExceeded):
         search.extend((), here, axes(rank), 1)
     # Axes are added where differences still remain.
     found = [with_moduli(conflicts, (*rows, *axes(rank))) for _, rows in search.best]
     return sorted(found, key=lambda mapping: request.rank(mapping.size))
-
-
-def _directions(rank: int, largest: int) -> list[Vector]:
-    """Primitive vectors up to sign, the simplest first."""
-    return sorted(primitive_vectors(rank, largest), key=lambda row: (sum(map(abs, row)), row))
 
 
 @dataclass

@@ -32,37 +32,14 @@ class Extreme:
     theta: Vector
 
 
-@dataclass(frozen=True, eq=False)
-class FailingVectors:
-    """{ [v] }: vectors that fail for some schedule at some size, in pieces."""
-
-    rank: int
-    pieces: tuple[isl.Set, ...]
-
-    def shortest_other(self) -> Vector | None:
-        """The shortest vector of which no multiple fails: Manhattan length, then the most even one.
-
-        Cells that are a multiple apart share an address as well.
-        """
-        pieces = list(self.pieces)
-
-        def is_valid(vector: Vector) -> bool:
-            for k, piece in enumerate(pieces):
-                if not is_free(piece, vector):
-                    # The next vector is likely to fail in the same piece.
-                    pieces.insert(0, pieces.pop(k))
-                    return False
-            return True
-
-        return shortest_vector(self.rank, _LONGEST.get(self.rank, _LONGEST_OTHERWISE), is_valid)
-
-
-def failing_vectors(
+def shortest_valid_vector(
     space: ScheduleSpace, array: str, extremes: Iterable[Extreme], *, is_strict: bool
-) -> FailingVectors:
-    """The vectors that are wrong for one of the schedules."""
+) -> Vector | None:
+    """The shortest vector of which no multiple is wrong for one of the schedules at some size.
+
+    By Manhattan length, then the most even one. Cells that are a multiple apart share an address as well.
+    """
     form = space.form
-    rank = form.program.array(array).rank
     pieces = [*_hits_live_out(form, array)]
     for extreme in extremes:
         pieces += [
@@ -76,7 +53,18 @@ def failing_vectors(
             for first in form.writers[array]
             for second in form.writers[array]
         ]
-    return FailingVectors(rank, tuple(piece for piece in pieces if not piece.is_empty()))
+    pieces = [piece for piece in pieces if not piece.is_empty()]
+
+    def is_valid(vector: Vector) -> bool:
+        for k, piece in enumerate(pieces):
+            if not is_free(piece, vector):
+                # The next vector is likely to fail in the same piece.
+                pieces.insert(0, pieces.pop(k))
+                return False
+        return True
+
+    rank = form.program.array(array).rank
+    return shortest_vector(rank, _LONGEST.get(rank, _LONGEST_OTHERWISE), is_valid)
 
 
 def storage_rows(

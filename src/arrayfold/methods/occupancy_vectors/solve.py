@@ -18,7 +18,7 @@ from arrayfold.exact.isl import sets_of
 from arrayfold.exact.lattice import Vector
 from arrayfold.judge.verify import Counterexample, Proof, Verdict, verify
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.methods.occupancy_vectors.failing import Extreme, failing_vectors, storage_rows
+from arrayfold.methods.occupancy_vectors.failing import Extreme, shortest_valid_vector, storage_rows
 from arrayfold.methods.occupancy_vectors.schedules import (
     Row,
     ScheduleSpace,
@@ -112,15 +112,13 @@ def vectors_of_schedule(
 ) -> dict[str, Vector | None]:
     """Only the shortest vectors for one schedule; zero if nobody reads the array, None if there is none."""
     with budget.limit("occupancy vectors"):
-        liveness = analyse(program)
-        _refuse_live_in(liveness)
-        form = single_assignment(program, liveness.temporaries)
-        space = ScheduleSpace(form)
+        space = _space_of(program)
+        form = space.form
         chosen = [Extreme(1, _checked_schedule(space, schedule))]
         return {
             name: (0,) * program.array(name).rank
             if _is_never_read(form, name)
-            else failing_vectors(space, name, chosen, is_strict=is_strict).shortest_other()
+            else shortest_valid_vector(space, name, chosen, is_strict=is_strict)
             for name in form.arrays
         }
 
@@ -166,7 +164,7 @@ def _affine_vector(program: Program, name: str) -> Vector | None:
         return None
     if not extremes:
         raise MethodNotApplicable(_NO_SCHEDULE)
-    vector = failing_vectors(space, name, extremes, is_strict=False).shortest_other()
+    vector = shortest_valid_vector(space, name, extremes, is_strict=False)
     if vector is None:
         raise MethodNotApplicable(_NO_AFFINE_VECTOR)
     return vector
@@ -188,10 +186,8 @@ def _find(
     vectors: Mapping[str, isl.Set],
     is_strict: bool,
 ) -> OccupancyResult:
-    liveness = analyse(program)
-    _refuse_live_in(liveness)
-    form = single_assignment(program, liveness.temporaries)
-    space = ScheduleSpace(form)
+    space = _space_of(program)
+    form = space.form
     legal = _legal_rows(space)
     for name in vectors:
         if name not in form.arrays:
@@ -217,6 +213,12 @@ def _find(
     times = {} if chosen is None else {name: space.text(chosen, name, names[name]) for name in form.domains}
     entries = {} if chosen is None else {name: space.entries(chosen, name) for name in form.domains}
     return OccupancyResult(program, arrays, times, entries, why, polyhedron, _entry_names(form, names))
+
+
+def _space_of(program: Program) -> ScheduleSpace:
+    liveness = analyse(program)
+    _refuse_live_in(liveness)
+    return ScheduleSpace(single_assignment(program, liveness.temporaries))
 
 
 def _refuse_live_in(liveness: Liveness) -> None:
@@ -251,12 +253,12 @@ def _array(
         why["given_schedule"] = _NO_SCHEDULE
         why["affine"] = why["given_schedule"]
     else:
-        given = failing_vectors(space, name, [Extreme(1, chosen)], is_strict=is_strict).shortest_other()
+        given = shortest_valid_vector(space, name, [Extreme(1, chosen)], is_strict=is_strict)
         if given is None:
             why["given_schedule"] = NO_VECTOR
     affine: Vector | None = None
     if chosen is not None:
-        affine = failing_vectors(space, name, extremes, is_strict=is_strict).shortest_other()
+        affine = shortest_valid_vector(space, name, extremes, is_strict=is_strict)
         if affine is None:
             why["affine"] = _NO_AFFINE_VECTOR
     universal = _universal(form, name, chosen, space, why)

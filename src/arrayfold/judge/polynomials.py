@@ -1,10 +1,11 @@
-"""Validity of mappings whose coefficients or moduli are polynomials of the parameters.
+"""Validity of mappings whose coefficients or moduli are polynomials of the parameters: two arguments.
 
-Two cells share an address iff their difference lies in the kernel of the mapping, a lattice. Suppose that
-lattice has a basis B whose entries are affine in the parameters. Every difference in it is d = B k with
-integer k, and k = adj(B) d / det(B) is bounded because the differences are. If the bound of those k that
-belong to vectors with parameters is a number for all parameter values, finitely many values of them remain.
-For each, B k is affine in the other k, and whether it is a conflicting difference is an affine question.
+By the kernel: two cells share an address iff their difference lies in the kernel of the mapping, a lattice.
+Suppose that lattice has a basis B whose entries are affine in the parameters. Every difference in it is
+d = B k with integer k, and k = adj(B) d / det(B) is bounded because the differences are. If the bound of the
+k that belong to vectors with parameters is a number for all parameter values, finitely many values of them
+remain. For each, B k is affine in the other k, and whether it is a conflicting difference is an affine
+question.
 
 The basis is guessed from a few sizes and then checked exactly, as polynomials:
 
@@ -12,31 +13,40 @@ The basis is guessed from a few sizes and then checked exactly, as polynomials:
 - the mapping reaches all addresses, so that the kernel has index b1*b2*...; and |det(B)| is that number,
   so that the basis generates the whole kernel;
 - the bound is one that `exact.signs` shows.
+
+By corners, for mappings of one row: let the axes be ordered by their coefficients, largest first, and call a
+difference positive if its first entry that is not zero moves the address up. Differences come in opposite
+pairs, so it is enough that every positive one moves the address by at least 1 and at most b - 1. At fixed
+parameters the move is linear in the difference, so its extremes over a polytope are at corners. Corners are
+affine in the parameters; there the move is a polynomial of the parameters alone, which is positive if no term
+is negative once the least parameter values are taken as the origin.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 from flint import fmpz
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.determinant import cofactor, determinant
+from arrayfold.exact.factors import cofactor, determinant
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import fresh_names, image, linear_form
+from arrayfold.exact.formula_isl import exceeding, from_aff
+from arrayfold.exact.generators import vertices
+from arrayfold.exact.isl import fresh_names, image, is_bounded, linear_form
 from arrayfold.exact.lattice import Vector, common_divisors_divide, is_onto, rank_modulo, reduced_kernel
-from arrayfold.exact.parameter_values import parameter_minima
+from arrayfold.exact.parameter_values import large_parameters, parameter_minima
 from arrayfold.exact.signs import absolute_bound, is_positive
 from arrayfold.mapping.modular import ModularMapping
 
 _GUESSED_FROM = (60, 61, 62, 63)
 _MOST_MULTIPLES = 6
 _MOST_CHECKS = 20_000
+_MOST_PIECES = 100
 
 Matrix = list[list[Formula]]
 
@@ -247,3 +257,42 @@ def _line(space: isl.Space, start: Sequence[Formula] | None, fixed: Matrix) -> i
     equations = " and ".join(f"{index} = {entry}" for index, entry in zip(indices, entries, strict=True))
     exists = f"exists ({', '.join(names)} : {equations})" if names else equations
     return isl.Set(f"[{', '.join(parameters)}] -> {{ {tuple_name}[{', '.join(indices)}] : {exists} }}")
+
+
+# ---------------------------------------------------------------- corners
+
+
+def check_linear(conflicts: Conflicts, mapping: ModularMapping) -> int | None:
+    """How many corners show that the mapping is valid; None where the argument does not apply."""
+    if len(mapping.moduli) != 1 or not all(entry.is_polynomial for entry in mapping.matrix[0]):
+        return None
+    (row,), (modulus,) = mapping.matrix, mapping.moduli
+    differences = conflicts.differences.intersect_params(conflicts.context)
+    if not modulus.is_polynomial or not is_bounded(differences):
+        return None
+    count = 0
+    parts = _positive_parts(differences, row, conflicts.context)
+    pieces = [piece for part in parts for piece in part.remove_divs().get_basic_sets()]
+    if len(pieces) > _MOST_PIECES:
+        return None
+    for piece in pieces:
+        for where, corner in vertices(piece):
+            move = _dot(row, list(map(from_aff, corner)))
+            here = conflicts.context.intersect(isl.Set.from_basic_set(where).params())
+            if not (is_positive(move, here) and is_positive(modulus - move, here)):
+                return None
+            count += 1
+    return count
+
+
+def _positive_parts(differences: isl.Set, row: Sequence[Formula], context: isl.Set) -> Iterator[isl.Set]:
+    """The differences by the first axis on which they are not zero, one of each opposite pair."""
+    far = large_parameters(context)
+    values = [entry.evaluate(far) for entry in row]
+    rest = differences
+    for axis in sorted(range(len(row)), key=lambda k: -abs(values[k])):
+        if values[axis] > 0:
+            yield rest.lower_bound_val(isl.dim_type.set, axis, 1)
+        else:
+            yield rest.upper_bound_val(isl.dim_type.set, axis, -1)
+        rest = rest.fix_val(isl.dim_type.set, axis, 0)
