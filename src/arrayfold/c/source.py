@@ -117,6 +117,17 @@ class SameCondition:
     is_opposite: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Implied:
+    """What came of a condition wherever another one holds.
+
+    pairs  { C[i] -> D[j] }  where C[i] holds, D[j] came out so
+    """
+
+    holds: bool
+    pairs: isl.Map
+
+
 @dataclass(frozen=True)
 class Copy:
     """A statement that no text has: target[x] = origin[x].
@@ -162,8 +173,10 @@ class CSource:
     of_threads  variables that are declared inside of parallel loops, so that each thread has its own
     replaced    name in the model -> variable whose values all have other places than the text says
     same_conditions  statement that evaluates a condition on data -> others that evaluate the same one
+    implied     statement that says whether an iteration runs -> what came of conditions in earlier ones then
     declared    name in the model -> { A[x] }, the cells of arrays whose declarations say all extents
     legal       { : }  the sizes at which no access leaves its array; the context says it in simpler terms
+    uncertain   where a loop stands of which data decides how often it runs: its first turns stand for all
     """
 
     text: CText
@@ -183,8 +196,10 @@ class CSource:
     same_conditions: Mapping[str, Sequence[SameCondition]] = field(
         default_factory=dict[str, Sequence[SameCondition]]
     )
+    implied: Mapping[str, Sequence[Implied]] = field(default_factory=dict[str, Sequence[Implied]])
     declared: Mapping[str, isl.Set] = field(default_factory=dict[str, isl.Set])
     legal: isl.Set | None = None
+    uncertain: int | None = None
 
     @property
     def name(self) -> str:

@@ -7,8 +7,11 @@ outwards: once both outcomes of one are covered, all that is left to show is tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import islpy as isl
 
+from arrayfold.c.source import Implied
 from arrayfold.exact.isl import coalesced
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.program.conditions import Outcomes, agreeing, outcomes_of
@@ -61,9 +64,22 @@ class _Resolution:
             for outcome in (outcome for condition in conditions for outcome in condition):
                 known = readers.apply_range(outcome.instances)
                 self.known[outcome.key] = known.union(self.known.get(outcome.key, self.nothing))
+        self._learn_from_later_iterations(program.source.implied)
         for name in outcomes:
             if outcomes[name]:
                 self._require(name, preceding)
+
+    def _learn_from_later_iterations(self, implied: Mapping[str, Sequence[Implied]]) -> None:
+        """Add what came of conditions in the iterations before those that are known to run."""
+        found = [
+            (one, self.known[name, True].apply_range(isl.UnionMap.from_map(one.pairs)))
+            for name, facts in implied.items()
+            if (name, True) in self.known
+            for one in facts
+        ]
+        for one, known in found:
+            key = str(one.pairs.get_tuple_name(isl.dim_type.out)), one.holds
+            self.known[key] = known.union(self.known.get(key, self.nothing))
 
     def run(self) -> isl.UnionMap:
         """The reads that are settled."""
