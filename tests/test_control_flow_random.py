@@ -66,6 +66,7 @@ Item: TypeAlias = Touch | Jump | Branch | Repeat | Choice
 Body: TypeAlias = tuple[Item, ...]
 # What is decided anew each time, what an iteration always decides alike, and what the iterator decides.
 CONDITIONS = ("more()", "more()", "c[i]", "d[i]", "i > 1")
+IN_FOR = ("j > 0", "j < 1")
 
 
 @dataclass
@@ -74,26 +75,31 @@ class Drawing:
 
     choose: random.Random
 
-    def body(self, depth: int, loops: int, breakable: int) -> Body:
+    def body(self, depth: int, loops: int, breakable: int, conditions: tuple[str, ...] = CONDITIONS) -> Body:
         found: list[Item] = []
         for _ in range(self.choose.randint(1, 3)):
             kind = self.choose.random()
-            condition = self.choose.choice(CONDITIONS)
+            condition = self.choose.choice(conditions)
             if depth < 3 and kind < 0.25:
-                then = self.body(depth + 1, loops, breakable)
+                then = self.body(depth + 1, loops, breakable, conditions)
                 if breakable and self.choose.random() < 0.6:
                     then = (*then[:1], Jump(self.choose.choice(("break", "continue"))))
-                otherwise = self.body(depth + 1, loops, breakable) if self.choose.random() < 0.4 else ()
+                otherwise = (
+                    self.body(depth + 1, loops, breakable, conditions) if self.choose.random() < 0.4 else ()
+                )
                 found.append(Branch(condition, then, otherwise))
             elif depth < 3 and kind < 0.45 and loops < 2:
                 what = self.choose.choice(("while", "do", "for", "once", "ever"))
-                inner = self.body(depth + 1, loops + 1, 1)
+                inside = (*conditions, *IN_FOR) if what == "for" else conditions
+                inner = self.body(depth + 1, loops + 1, 1, inside)
                 if what == "ever":
                     inner = (*inner, Branch("more()", (), (Jump("break"),)))
                 found.append(Repeat(what, "more()" if what in ("while", "do") else condition, inner))
             elif depth < 3 and kind < 0.55:
-                cases = tuple(self.body(depth + 1, loops, 1) for _ in range(self.choose.randint(1, 2)))
-                default = self.body(depth + 1, loops, 1) if self.choose.random() < 0.6 else None
+                cases = tuple(
+                    self.body(depth + 1, loops, 1, conditions) for _ in range(self.choose.randint(1, 2))
+                )
+                default = self.body(depth + 1, loops, 1, conditions) if self.choose.random() < 0.6 else None
                 found.append(Choice(self.choose.choice(CONDITIONS[2:4]), cases, default))
             else:
                 is_write = self.choose.random() < 0.75
@@ -142,6 +148,7 @@ class Execution:
     choose: random.Random
     address: Mapping[tuple[int, int], object]
     i: int = 0
+    j: int = 0
     steps: int = 0
     decided: dict[tuple[str, int], int] = field(default_factory=dict)
     cells: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -154,6 +161,8 @@ class Execution:
             return self.choose.randrange(2)
         if condition == "i > 1":
             return int(self.i > 1)
+        if condition in IN_FOR:
+            return int((self.j > 0) == (condition == "j > 0"))
         return self.decided.setdefault((condition, self.i), self.choose.randrange(3))
 
     def run(self, body: Body) -> str | None:
@@ -175,20 +184,28 @@ class Execution:
                 return what
             case Branch():
                 return self.run(item.then if self.decide(item.condition) else item.otherwise)
-            case Repeat(kind=kind):
-                turns = 0
-                while True:
-                    turns += 1
-                    if (kind == "while" and not self.decide(item.condition)) or (kind == "for" and turns > 2):
-                        return None
-                    if self.run(item.body) == "break" or kind == "once":
-                        return None
-                    if kind == "do" and not self.decide(item.condition):
-                        return None
+            case Repeat():
+                around = self.j
+                self.repeat(item)
+                self.j = around
+                return None
             case Choice(cases=cases, default=default):
                 number = self.decide(item.condition)
                 jump = self.run(cases[number] if number < len(cases) else default or ())
                 return None if jump == "break" else jump
+
+    def repeat(self, item: Repeat) -> None:
+        kind, turns = item.kind, 0
+        while True:
+            if kind == "for":
+                self.j = turns
+            if (kind == "while" and not self.decide(item.condition)) or (kind == "for" and turns == 2):
+                return
+            turns += 1
+            if self.run(item.body) == "break" or kind == "once":
+                return
+            if kind == "do" and not self.decide(item.condition):
+                return
 
     def touch(self, cell: tuple[int, int], *, is_write: bool) -> None:
         place = self.address[cell]

@@ -107,7 +107,7 @@ class RegionProgram:
                 for array, extents in reader.extents.items()
                 if array.is_array and all(extent is not None for extent in extents)
             },
-            implied=reader.implied,
+            turns=reader.turns,
             legal=reader.context.legal,
             uncertain=reader.uncertain.start if reader.uncertain is not None else None,
         )

@@ -78,7 +78,7 @@ class RegionReader:
         self.found = region_walk.run(region.statements)
         self.loops_of_variables = region_walk.loops_of_variables
         self.uncertain = region_walk.uncertain
-        self.implied = region_walk.implied
+        self.turns = region_walk.turns
         accessed = {effect.variable for item in self.found for effect in item.effects}
         self.arrays = [variable for variable in variables if variable in accessed]
         refuse_unknown_pointers(text, region, self.arrays)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from arrayfold.c import tree as c
-from arrayfold.c.source import CText, Guard, Implied, Region, StatementSource, loop_variable
+from arrayfold.c.source import CText, Guard, Implied, Region, StatementSource, Turns, loop_variable
 from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
@@ -114,11 +114,39 @@ class _Before:
     uncertain: Span | None
 
 
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The iterations of a loop that break if they run.
+
+    may, must  { [outer, i] }
+    sign       negative for a loop down
+    """
+
+    may: isl.Set
+    must: isl.Set
+    sign: int
+
+    def later(self, than: isl.Set) -> isl.Set:
+        """{ [outer, i] }: the iterations after one of some."""
+        return later_iterations(than, self.sign)
+
+    def place_before(self, place: _Place, loop: c.For | c.While) -> _Place:
+        """The place inside of the loop, reached by the iterations up to the first one that breaks."""
+        scope = place.scope
+        reached = replace(
+            scope,
+            may=coalesced(scope.may.subtract(self.later(self.must))),
+            must=coalesced(scope.must.subtract(self.later(self.may))),
+        )
+        is_exact = self.may.intersect(reached.may).is_subset(self.must)
+        return replace(place, scope=reached, unsure=None if is_exact else loop.span)
+
+
 class RegionWalk:
     """Goes through a region in the order of the text.
 
     uncertain  what data decides although no condition of the model says it: how often a loop runs
-    implied    statement that says whether an iteration runs -> what came of conditions in earlier ones then
+    turns      statement that says whether an iteration runs -> what is known of that
     """
 
     def __init__(
@@ -142,7 +170,7 @@ class RegionWalk:
         self.found: list[Found] = []
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
         self.uncertain: Span | None = None
-        self.implied: dict[str, list[Implied]] = {}
+        self.turns: dict[str, Turns] = {}
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
@@ -365,29 +393,34 @@ class RegionWalk:
         place      in the loop, reached by the iterations that its header allows
         condition  what ends a loop without an iterator, before each turn or after it
         """
-        if condition is not None or "break" in jumps_out(loop.body):
-            place = self._until_break(loop, place, condition)
+        if condition is None and "break" not in jumps_out(loop.body):
+            self._body(loop, place, 0, condition)
+            return
+        ends = self._ends(loop, place, condition)
+        place = ends.place_before(place, loop)
         number, inside = self._settled(place, 0)
         breaks = self._body(loop, inside, number, condition)
         if place.unsure is not None:
-            self._imply(inside, breaks)
+            self._know_turns(inside, place.scope.may.subtract(ends.later(ends.may)), breaks)
 
-    def _imply(self, place: _Place, breaks: Sequence[_Place]) -> None:
+    def _know_turns(self, place: _Place, surely: isl.Set, breaks: Sequence[_Place]) -> None:
         """Where an iteration of a loop runs, all before it ran, and none of them came to a break.
 
-        place  inside of the loop, under the condition that the iteration runs
+        place   inside of the loop, under the condition that the iteration runs
+        surely  { [outer, i] }  iterations that run whenever the loop does
         """
         name, link = place.guards[-1].evaluated, place.path[-1]
         assert isinstance(link, Loop)
         earlier = earlier_iterations(place.scope.may, link.sign).set_tuple_name(isl.dim_type.in_, name)
         ran = earlier.intersect_range(place.scope.may).set_tuple_name(isl.dim_type.out, name)
-        self.implied[name] = [Implied(True, ran)]
+        implied = [Implied(True, ran)]
         for one in breaks:
             inner = one.guards[len(place.guards) :]
             if len(inner) == 1 and one.unsure is None:
                 failed = earlier.intersect_range(one.scope.may)
                 failed = failed.set_tuple_name(isl.dim_type.out, inner[0].evaluated)
-                self.implied[name].append(Implied(not inner[0].must_hold, failed))
+                implied.append(Implied(not inner[0].must_hold, failed))
+        self.turns[name] = Turns(surely.set_tuple_name(name), tuple(implied))
 
     def _body(
         self, loop: c.For | c.While, place: _Place, number: int, condition: c.If | None
@@ -408,26 +441,18 @@ class RegionWalk:
             self._one(condition, end, number, None)
         return self._breaks.pop()
 
-    def _until_break(self, loop: c.For | c.While, place: _Place, condition: c.If | None) -> _Place:
-        """The place inside of a loop, reached by the iterations that come up to the first one that breaks."""
+    def _ends(self, loop: c.For | c.While, place: _Place, condition: c.If | None) -> _Ends:
+        """The iterations that break, each taken for itself."""
         before = self._remember()
         scope = place.scope
         each = replace(place, scope=replace(scope, must=scope.may), guards=())
         breaks = self._body(loop, each, 0, condition)
         self._forget(before)
-        if not breaks:
-            return place
-        may, must = (reduce(isl.Set.union, sets) for sets in _reached(breaks))
         link = place.path[-1]
         assert isinstance(link, Loop)
-        may_end, must_end = (later_iterations(one, link.sign) for one in (may, must))
-        reached = replace(
-            scope,
-            may=coalesced(scope.may.subtract(must_end)),
-            must=coalesced(scope.must.subtract(may_end)),
-        )
-        is_exact = may.intersect(reached.may).is_subset(must)
-        return replace(place, scope=reached, unsure=None if is_exact else loop.span)
+        nowhere = isl.Set.empty(scope.may.get_space())
+        may, must = (reduce(isl.Set.union, sets, nowhere) for sets in _reached(breaks))
+        return _Ends(may, must, link.sign)
 
     def _remember(self) -> _Before:
         affine = self._affine
@@ -438,7 +463,7 @@ class RegionWalk:
         affine = self._affine
         del self.found[before.found :], affine.needs[before.needs :], affine.wraps[before.wraps :]
         self._names = set(before.names)
-        self.implied = {name: found for name, found in self.implied.items() if name in before.names}
+        self.turns = {name: found for name, found in self.turns.items() if name in before.names}
         affine.parameters = before.parameters
         self.uncertain = before.uncertain
 
