@@ -145,6 +145,12 @@ FOLDS: dict[str, tuple[str, str]] = {
         "1",
     ),
     "read after a do loop": ("do { t[0] = w[0]; w[0] /= 2; } while (w[0] > 0.25); y[0] = t[0];", "1"),
+    "a do loop in a branch": (
+        in_loop(
+            "if (c[i] & 1) do { t[i] = w[0]; w[0] /= 2; } while (w[0] > 0.25); else t[i] = 1; y[i] = t[i];"
+        ),
+        "1",
+    ),
     "do once": (in_loop("do { t[i] = x[i]; y[i] = t[i]; } while (0);"), "1"),
     "leave a block": (
         in_loop("t[i] = 1; do { if (c[i] & 1) break; t[i] = x[i]; } while (0); y[i] = t[i];"),
