@@ -28,7 +28,8 @@ from arrayfold.frontends.c.effects import Effect
 from arrayfold.frontends.c.integers import type_ranges
 from arrayfold.frontends.c.jumps import has_jumps
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
-from arrayfold.frontends.c.walk import Found, RegionWalk
+from arrayfold.frontends.c.places import Found
+from arrayfold.frontends.c.walk import RegionWalk
 from arrayfold.frontends.options import read_context
 from arrayfold.program.model import Kept
 

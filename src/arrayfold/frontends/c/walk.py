@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TypeAlias
 
 import islpy as isl
 
@@ -17,7 +16,8 @@ from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.effects import Effect, EffectReader
 from arrayfold.frontends.c.jumps import RANGE, as_chain, jumps_out, with_late_condition
 from arrayfold.frontends.c.loop_headers import refuse_bound, refuse_changed_iterator, step_of
-from arrayfold.frontends.c.loops import LoopReader, earlier_iterations, later_iterations
+from arrayfold.frontends.c.loops import LoopReader, earlier_iterations
+from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
 from arrayfold.frontends.c.values import ValueTracker
 
 _REFUSED = {
@@ -32,76 +32,6 @@ _INT = CType("int", "signed", 32, "int")
 _VOID = CType("void", "other", 0, "void")
 
 
-@dataclass(frozen=True)
-class Position:
-    """The place of a statement in a sequence."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A loop on the way to a statement: which iterator, up or down, in order or in parallel."""
-
-    dimension: int
-    sign: int
-    is_parallel: bool
-
-
-Path: TypeAlias = tuple[Position | Loop, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A statement as it was found in the region.
-
-    may, must  { [i] }  the iterations in which it may, or surely does, run
-    """
-
-    name: str
-    source: StatementSource
-    may: isl.Set
-    must: isl.Set
-    path: Path
-    effects: tuple[Effect, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """A place in the text: which iterations reach it, under which conditions on data, and the way to it.
-
-    It is reached in an iteration that may reach it if all conditions come out as they must.
-
-    unsure  something that decides as well, if what it decides is no conjunction of conditions
-    """
-
-    scope: Scope
-    path: Path = ()
-    guards: tuple[Guard, ...] = ()
-    unsure: Span | None = None
-
-    @property
-    def is_dead(self) -> bool:
-        """Whether nothing ever gets here."""
-        return self.scope.may.is_empty()
-
-    def at(self, number: int) -> Path:
-        """The way to the statement with a number."""
-        return (*self.path, Position(number))
-
-    def in_scope(self, scope: Scope) -> _Place:
-        """The same place, with more known of the iterations."""
-        return replace(self, scope=scope)
-
-    def under(self, guard: Guard) -> _Place:
-        """The same place under one more condition."""
-        return replace(self, guards=(*self.guards, guard))
-
-    def dead(self) -> _Place:
-        """The same place, which nothing reaches."""
-        return self.in_scope(self.scope.narrowed(*2 * (isl.Set.empty(self.scope.space),)))
-
-
 @dataclass(frozen=True, eq=False)
 class _Before:
     """What a walk had found before it went through a loop to see where it ends."""
@@ -112,34 +42,6 @@ class _Before:
     wraps: int
     parameters: dict[str, Variable]
     uncertain: Span | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Ends:
-    """The iterations of a loop that break if they run.
-
-    may, must  { [outer, i] }
-    sign       negative for a loop down
-    """
-
-    may: isl.Set
-    must: isl.Set
-    sign: int
-
-    def later(self, than: isl.Set) -> isl.Set:
-        """{ [outer, i] }: the iterations after one of some."""
-        return later_iterations(than, self.sign)
-
-    def place_before(self, place: _Place, loop: c.For | c.While) -> _Place:
-        """The place inside of the loop, reached by the iterations up to the first one that breaks."""
-        scope = place.scope
-        reached = replace(
-            scope,
-            may=coalesced(scope.may.subtract(self.later(self.must))),
-            must=coalesced(scope.must.subtract(self.later(self.may))),
-        )
-        is_exact = self.may.intersect(reached.may).is_subset(self.must)
-        return replace(place, scope=reached, unsure=None if is_exact else loop.span)
 
 
 class RegionWalk:
@@ -165,8 +67,8 @@ class RegionWalk:
         self._values = ValueTracker(affine, region)
         self._labels = {node.name for node in region.nodes() if isinstance(node, c.Label)}
         self._names: set[str] = set()
-        self._breaks: list[list[_Place]] = []
-        self._continues: list[list[_Place]] = []
+        self._breaks: list[list[Place]] = []
+        self._continues: list[list[Place]] = []
         self.found: list[Found] = []
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
         self.uncertain: Span | None = None
@@ -174,21 +76,19 @@ class RegionWalk:
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        self._sequence(statements, _Place(Scope.outside()), 0)
+        self._sequence(statements, Place(Scope.outside()), 0)
         return self.found
 
     # ------------------------------------------------ statements
 
-    def _sequence(self, statements: Sequence[CStatement], place: _Place, number: int) -> tuple[int, _Place]:
+    def _sequence(self, statements: Sequence[CStatement], place: Place, number: int) -> tuple[int, Place]:
         """Go through statements that run one after another; the number of the next one, and its place."""
         for statement in statements:
             number, place = self._settled(place, number)
             number, place = self._one(statement, place, number, None)
         return number, place
 
-    def _one(
-        self, statement: CStatement, place: _Place, number: int, label: str | None
-    ) -> tuple[int, _Place]:
+    def _one(self, statement: CStatement, place: Place, number: int, label: str | None) -> tuple[int, Place]:
         match statement:
             case c.Block(statements=statements):
                 return self._sequence(statements, place, number)
@@ -217,8 +117,8 @@ class RegionWalk:
                 )
 
     def _evaluate(
-        self, statement: c.Evaluate, place: _Place, number: int, label: str | None
-    ) -> tuple[int, _Place]:
+        self, statement: c.Evaluate, place: Place, number: int, label: str | None
+    ) -> tuple[int, Place]:
         inner = bare(statement.expression)
         if isinstance(inner, c.Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
@@ -229,7 +129,7 @@ class RegionWalk:
         self._add(statement, place, number, effects, label)
         return number + 1, place.in_scope(self._values.evaluated(statement.expression, place.scope))
 
-    def _declare(self, variables: Sequence[Variable], place: _Place, number: int) -> tuple[int, _Place]:
+    def _declare(self, variables: Sequence[Variable], place: Place, number: int) -> tuple[int, Place]:
         for variable in variables:
             self.loops_of_variables[variable] = place.scope.iterators
             if variable.initial is None or variable.storage == "static":
@@ -253,7 +153,7 @@ class RegionWalk:
     def _add(
         self,
         node: c.Evaluate | Variable | c.Expression,
-        place: _Place,
+        place: Place,
         number: int,
         effects: Sequence[Effect],
         label: str | None = None,
@@ -269,7 +169,7 @@ class RegionWalk:
 
     # ------------------------------------------------ branches
 
-    def _if(self, node: c.If, place: _Place, number: int) -> tuple[int, _Place]:
+    def _if(self, node: c.If, place: Place, number: int) -> tuple[int, Place]:
         scope = place.scope
         truth = self._affine.truth(node.condition, scope)
         inside = outside = place
@@ -288,14 +188,14 @@ class RegionWalk:
         after = place.in_scope(self._values.after_choice(scope, truth, inside.scope, outside.scope))
         return number, self._joined(node, after, (inside, outside)) if jumps_out(node) else after
 
-    def _switch(self, node: c.Switch, place: _Place, number: int) -> tuple[int, _Place]:
+    def _switch(self, node: c.Switch, place: Place, number: int) -> tuple[int, Place]:
         self._breaks.append([])
         number, end = self._one(as_chain(self._text, node), place, number, None)
         exits = (end, *self._breaks.pop())
         after = place.in_scope(self._values.without_assigned(node, place.scope))
         return number, self._joined(node, after, exits) if jumps_out(node) else after
 
-    def _joined(self, node: CStatement, place: _Place, exits: Sequence[_Place]) -> _Place:
+    def _joined(self, node: CStatement, place: Place, exits: Sequence[Place]) -> Place:
         """The place behind a statement that some jump leaves.
 
         place  where it begins, with what is known of values behind it
@@ -304,7 +204,7 @@ class RegionWalk:
         alive = [one for one in exits if not one.is_dead]
         if not alive:
             return place.dead()
-        may, must = (reduce(isl.Set.union, sets) for sets in _reached(alive))
+        may, must = (reduce(isl.Set.union, sets) for sets in reached_by(alive))
         joined = place.in_scope(replace(place.scope, may=coalesced(may), must=coalesced(must)))
         first = alive[0]
         is_exact = all(one.guards == first.guards and one.unsure is None for one in alive)
@@ -312,7 +212,7 @@ class RegionWalk:
             return replace(joined, guards=first.guards, unsure=first.unsure)
         return replace(joined, unsure=node.span)
 
-    def _settled(self, place: _Place, number: int) -> tuple[int, _Place]:
+    def _settled(self, place: Place, number: int) -> tuple[int, Place]:
         """The place with a condition of its own where none of the text says whether it is reached.
 
         A statement without accesses stands for it.
@@ -324,7 +224,7 @@ class RegionWalk:
         name = self._add(condition, place, number, ())
         return number + 1, replace(place.under(Guard(condition, True, name)), unsure=None)
 
-    def _jump(self, node: c.Jump, place: _Place) -> _Place:
+    def _jump(self, node: c.Jump, place: Place) -> Place:
         targets = self._breaks if node.what == "break" else self._continues
         if not targets:
             raise self._text.error(
@@ -335,7 +235,7 @@ class RegionWalk:
 
     # ------------------------------------------------ loops
 
-    def _for(self, loop: c.For, place: _Place) -> None:
+    def _for(self, loop: c.For, place: Place) -> None:
         variable = loop_variable(loop)
         if variable is None or loop.condition is None or loop.step is None:
             raise self._text.error(
@@ -356,9 +256,9 @@ class RegionWalk:
         if domain is None:
             refuse_bound(self._text, self._affine, loop.condition, scope.inside(variable))
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
-        self._turns(loop, _inside(place, scope, variable, domain, link), None)
+        self._turns(loop, within(place, scope, variable, domain, link), None)
 
-    def _while(self, loop: c.While, place: _Place, number: int) -> tuple[int, _Place]:
+    def _while(self, loop: c.While, place: Place, number: int) -> tuple[int, Place]:
         """A loop without an iterator: turns from 0 on, of which each ends the loop or not."""
         scope = self._values.without_assigned(loop, place.scope)
         after = number + 1, place.in_scope(scope)
@@ -373,7 +273,7 @@ class RegionWalk:
         domain = isl.Set.universe(space).lower_bound_val(isl.dim_type.set, last, 0)
         domain = domain.upper_bound_val(isl.dim_type.set, last, 0 if is_once else _TURNS - 1)
         link = Loop(last, 1, is_parallel=False)
-        inner = _inside(replace(place, path=place.at(number)), scope, variable, domain, link)
+        inner = within(replace(place, path=place.at(number)), scope, variable, domain, link)
         if is_once:
             self._body(loop, inner, 0, None)
         else:
@@ -387,7 +287,7 @@ class RegionWalk:
             name += "_"
         return name
 
-    def _turns(self, loop: c.For | c.While, place: _Place, condition: c.If | None) -> None:
+    def _turns(self, loop: c.For | c.While, place: Place, condition: c.If | None) -> None:
         """Go through the body of a loop.
 
         place      in the loop, reached by the iterations that its header allows
@@ -403,7 +303,7 @@ class RegionWalk:
         if place.unsure is not None:
             self._know_turns(inside, place.scope.may.subtract(ends.later(ends.may)), breaks)
 
-    def _know_turns(self, place: _Place, surely: isl.Set, breaks: Sequence[_Place]) -> None:
+    def _know_turns(self, place: Place, surely: isl.Set, breaks: Sequence[Place]) -> None:
         """Where an iteration of a loop runs, all before it ran, and none of them came to a break.
 
         place   inside of the loop, under the condition that the iteration runs
@@ -422,9 +322,7 @@ class RegionWalk:
                 implied.append(Implied(not inner[0].must_hold, failed))
         self.turns[name] = Turns(surely.set_tuple_name(name), tuple(implied))
 
-    def _body(
-        self, loop: c.For | c.While, place: _Place, number: int, condition: c.If | None
-    ) -> list[_Place]:
+    def _body(self, loop: c.For | c.While, place: Place, number: int, condition: c.If | None) -> list[Place]:
         """Go through the body of a loop, and its condition; the places of what ends the loop in there."""
         self._breaks.append([])
         self._continues.append([])
@@ -441,7 +339,7 @@ class RegionWalk:
             self._one(condition, end, number, None)
         return self._breaks.pop()
 
-    def _ends(self, loop: c.For | c.While, place: _Place, condition: c.If | None) -> _Ends:
+    def _ends(self, loop: c.For | c.While, place: Place, condition: c.If | None) -> Ends:
         """The iterations that break, each taken for itself."""
         before = self._remember()
         scope = place.scope
@@ -451,8 +349,8 @@ class RegionWalk:
         link = place.path[-1]
         assert isinstance(link, Loop)
         nowhere = isl.Set.empty(scope.may.get_space())
-        may, must = (reduce(isl.Set.union, sets, nowhere) for sets in _reached(breaks))
-        return _Ends(may, must, link.sign)
+        may, must = (reduce(isl.Set.union, sets, nowhere) for sets in reached_by(breaks))
+        return Ends(may, must, link.sign)
 
     def _remember(self) -> _Before:
         affine = self._affine
@@ -466,19 +364,3 @@ class RegionWalk:
         self.turns = {name: found for name, found in self.turns.items() if name in before.names}
         affine.parameters = before.parameters
         self.uncertain = before.uncertain
-
-
-def _inside(place: _Place, scope: Scope, variable: Variable, domain: isl.Set, link: Loop) -> _Place:
-    """The place inside of a loop."""
-    inner = Scope(
-        (*scope.iterators, variable),
-        coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
-        coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
-        scope.values,
-    )
-    return replace(place, scope=inner, path=(*place.path, link))
-
-
-def _reached(places: Sequence[_Place]) -> tuple[list[isl.Set], list[isl.Set]]:
-    """The iterations that may reach each of some places, and those that surely do."""
-    return [one.scope.may for one in places], [one.scope.must for one in places]
