@@ -117,6 +117,29 @@ class SameCondition:
     is_opposite: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Implied:
+    """What came of a condition wherever another one holds.
+
+    pairs  { C[i] -> D[j] }  where C[i] holds, D[j] came out so
+    """
+
+    holds: bool
+    pairs: isl.Map
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """What is known of the statement that says whether an iteration of a loop runs, where a break may end it.
+
+    surely   { C[i] }  iterations that run whenever the loop does
+    implied  what came of conditions in the iterations before one that runs
+    """
+
+    surely: isl.Set
+    implied: tuple[Implied, ...]
+
+
 @dataclass(frozen=True)
 class Copy:
     """A statement that no text has: target[x] = origin[x].
@@ -162,8 +185,10 @@ class CSource:
     of_threads  variables that are declared inside of parallel loops, so that each thread has its own
     replaced    name in the model -> variable whose values all have other places than the text says
     same_conditions  statement that evaluates a condition on data -> others that evaluate the same one
+    turns       statement that says whether an iteration runs -> what is known of that
     declared    name in the model -> { A[x] }, the cells of arrays whose declarations say all extents
     legal       { : }  the sizes at which no access leaves its array; the context says it in simpler terms
+    uncertain   where a loop stands of which data decides how often it runs: its first turns stand for all
     """
 
     text: CText
@@ -183,8 +208,10 @@ class CSource:
     same_conditions: Mapping[str, Sequence[SameCondition]] = field(
         default_factory=dict[str, Sequence[SameCondition]]
     )
+    turns: Mapping[str, Turns] = field(default_factory=dict[str, Turns])
     declared: Mapping[str, isl.Set] = field(default_factory=dict[str, isl.Set])
     legal: isl.Set | None = None
+    uncertain: int | None = None
 
     @property
     def name(self) -> str:

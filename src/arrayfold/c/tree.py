@@ -285,6 +285,38 @@ class If(_Node):
 
 
 @dataclass(frozen=True, eq=False)
+class While(_Node):
+    """A while loop, or a do loop, whose condition is late; for (;;) is one that always goes on."""
+
+    condition: Expression
+    body: CStatement
+    is_late: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Switch(_Node):
+    """A switch."""
+
+    value: Expression
+    body: CStatement
+
+
+@dataclass(frozen=True, eq=False)
+class Case(_Node):
+    """A statement behind case or default, which has no constant."""
+
+    constant: Expression | None
+    statement: CStatement
+
+
+@dataclass(frozen=True, eq=False)
+class Jump(_Node):
+    """A break or a continue."""
+
+    what: Literal["break", "continue"]
+
+
+@dataclass(frozen=True, eq=False)
 class Label(_Node):
     """A labelled statement."""
 
@@ -300,7 +332,9 @@ class OtherStatement(_Node):
     parts: tuple[CStatement | Expression, ...] = ()
 
 
-CStatement: TypeAlias = Evaluate | Declare | Block | For | If | Label | OtherStatement
+CStatement: TypeAlias = (
+    Evaluate | Declare | Block | For | If | While | Switch | Case | Jump | Label | OtherStatement
+)
 Node: TypeAlias = Expression | CStatement
 
 

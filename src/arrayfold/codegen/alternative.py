@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from arrayfold.c.arithmetic import formula_text
 from arrayfold.c.edits import Edit, apply_edits, region_lines
 from arrayfold.c.source import CSource
-from arrayfold.c.tree import Declare, Label, OtherStatement, Reference, Variable, walk
+from arrayfold.c.tree import Declare, Label, OtherStatement, Reference, Switch, Variable, walk
 from arrayfold.codegen.storage import Storage, written_type
 from arrayfold.codegen.unused import is_own
 
 
 def is_jump(node: object) -> bool:
     """Whether a statement is a goto or a switch."""
-    return isinstance(node, OtherStatement) and node.what in ("goto", "switch")
+    return isinstance(node, Switch) or (isinstance(node, OtherStatement) and node.what == "goto")
 
 
 def can_stand_twice(source: CSource) -> bool:

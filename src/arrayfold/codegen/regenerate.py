@@ -31,7 +31,7 @@ from arrayfold.frontends.c.integers import limits
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.order.code_order import CodeOrder
-from arrayfold.program.guards import check_guards, with_guard_reads
+from arrayfold.program.guards import check_guards, refuse_uncertain_loops, with_guard_reads
 from arrayfold.program.model import Program
 
 _INT_BITS = 32
@@ -162,6 +162,7 @@ def _statement_writer(
 
 def check_new_loops(program: Program, source: CSource) -> None:
     """Raise if the loops of a region cannot be written anew, wherever its values are stored."""
+    refuse_uncertain_loops(program, "its loops must stay")
     check_guards(program)
     _refuse_repeated_conditions(source)
     _refuse_lost_values(program, source)

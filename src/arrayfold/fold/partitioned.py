@@ -14,7 +14,7 @@ from arrayfold.fold.options import Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.order.events import order_of
 from arrayfold.passes.partition import CannotPartition, Partition, taken_names
-from arrayfold.program.guards import with_guard_reads
+from arrayfold.program.guards import refuse_uncertain_loops, with_guard_reads
 from arrayfold.program.model import Problem, Program
 
 
@@ -59,6 +59,7 @@ def partition(
     """
     if not isinstance(problem, Program):
         raise InputError(f"{what} need a program, but the file gives conflicts")
+    refuse_uncertain_loops(problem, "arrays have no parts")
     # New loops evaluate the conditions of a statement at its own time.
     program = with_guard_reads(problem)
     before = Analysis.of(program, budget)

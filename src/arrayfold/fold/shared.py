@@ -25,6 +25,7 @@ from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.merge import Embedding, merge
+from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
 from arrayfold.sharing.footprint import Block, Footprint, farthest, largest
 from arrayfold.sharing.interference import Interference, find_interference
@@ -69,6 +70,8 @@ class _Folding:
 
     def smallest(self, share: Share) -> FoldResult:
         """The result with the fewest cells; of several, the simplest."""
+        if share == "cells":
+            refuse_uncertain_loops(self.program, "cells of different arrays do not share addresses")
         # Every array for itself must still be possible afterwards.
         some = replace(self, budget=self.budget.part(_SHARE_FOR_CELLS))
         why_apart = self._why_loops_stay() if share == "auto" else None

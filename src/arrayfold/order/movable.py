@@ -24,6 +24,8 @@ def may_move(program: Program, array: Array) -> bool:
 
 def find_obstacle(program: Program, array: str) -> str | None:
     """Why the statements that write an array cannot have arrays of their own, if they cannot."""
+    if program.source is not None and program.source.uncertain is not None:
+        return "data decides how often a loop runs"
     order = order_of(program)
     if not order.is_total and certain_flows(program, order, [array]) is None:
         return "whose value is read depends on which of its parallel parts runs first"

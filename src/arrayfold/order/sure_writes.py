@@ -61,9 +61,23 @@ class _Resolution:
             for outcome in (outcome for condition in conditions for outcome in condition):
                 known = readers.apply_range(outcome.instances)
                 self.known[outcome.key] = known.union(self.known.get(outcome.key, self.nothing))
+        self.turns = program.source.turns
+        self._learn_from_later_iterations()
         for name in outcomes:
             if outcomes[name]:
                 self._require(name, preceding)
+
+    def _learn_from_later_iterations(self) -> None:
+        """Add what came of conditions in the iterations before those that are known to run."""
+        found = [
+            (one, self.known[name, True].apply_range(isl.UnionMap.from_map(one.pairs)))
+            for name, turns in self.turns.items()
+            if (name, True) in self.known
+            for one in turns.implied
+        ]
+        for one, known in found:
+            key = str(one.pairs.get_tuple_name(isl.dim_type.out)), one.holds
+            self.known[key] = known.union(self.known.get(key, self.nothing))
 
     def run(self) -> isl.UnionMap:
         """The reads that are settled."""
@@ -89,11 +103,13 @@ class _Resolution:
             self.has_changed = True
 
     def _resolve(self, name: str) -> None:
-        """Go outwards where both outcomes are covered, or the reader knows which one it was."""
+        """Go outwards where both outcomes are covered, or it is known which one it was."""
         held, failed = (self.needed.get((name, holds), self.nothing) for holds in (True, False))
         ran = held.intersect(failed)
         for holds, needed in ((True, held), (False, failed)):
             ran = ran.union(needed.intersect(self.known.get((name, holds), self.nothing)))
+        if name in self.turns:
+            ran = ran.union(held.intersect_range(isl.UnionSet.from_set(self.turns[name].surely)))
         if self.outcomes[name]:
             self._require(name, ran)
         elif not ran.domain().is_subset(self.settled):

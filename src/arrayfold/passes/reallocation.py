@@ -14,6 +14,7 @@ from arrayfold.conflicts.liveness import analyse
 from arrayfold.frontends.kernel import Kernel
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.passes.expansion import expand
+from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import ConflictProblem, Problem, Program
 
 
@@ -37,6 +38,7 @@ class Reallocate:
         """The program with these arrays."""
         if isinstance(program, ConflictProblem):
             raise InputError("reallocation needs a program, but the file gives conflicts")
+        refuse_uncertain_loops(program, "values must stay where they are")
         given, limit = program, as_budget(budget)
 
         def find(_: object) -> Program:

@@ -23,7 +23,7 @@ from arrayfold.order.fusion import fused_schedule
 from arrayfold.order.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order.parse import read_schedule, schedule_source
 from arrayfold.order.private_overlaps import first_overlap, overlapping
-from arrayfold.program.guards import with_guard_reads
+from arrayfold.program.guards import refuse_uncertain_loops, with_guard_reads
 from arrayfold.program.model import Problem, Program
 
 
@@ -169,7 +169,8 @@ def _checked(problem: Problem) -> Program:
 
 
 def refuse_aliases(program: Program) -> None:
-    """Raise where two names of one memory, or functions with global variables, would hide dependences."""
+    """Raise where two names of one memory, functions with global variables, or jumps hide dependences."""
+    refuse_uncertain_loops(program, "the order must stay")
     source = program.source
     if source is not None and source.impure is not None:
         offset, why = source.impure

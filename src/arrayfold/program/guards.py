@@ -12,6 +12,20 @@ from arrayfold.program.model import Access, Program, Statement
 from arrayfold.program.private_values import same_owner
 
 
+def refuse_uncertain_loops(program: Program, what: str) -> None:
+    """Raise if data decides how often some loop runs, and where in it an iteration ends.
+
+    what  what cannot be done then, in words
+    """
+    source = program.source
+    if source is not None and source.uncertain is not None:
+        raise InputError(
+            f"data decides how often or how far this runs, so {what}",
+            source.text.place(source.uncertain),
+            "The loops of this region can be kept, but not written anew.",
+        )
+
+
 def with_guard_reads(program: Program) -> Program:
     """The program whose guarded statements read the data of their conditions once more, themselves."""
     source = program.source

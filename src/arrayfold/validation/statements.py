@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arrayfold.validation.declarations import Declarations
 from arrayfold.validation.faults import BREAK, CONTINUE, RETURN, OutOfSteps, Unsupported
 from arrayfold.validation.nodes import Node
-from arrayfold.validation.operators import Run, in_order
+from arrayfold.validation.operators import Run, convert, in_order
 from arrayfold.validation.parallel import Constructs
 from arrayfold.validation.scope import Value
-from arrayfold.validation.types import VOID, CType, Frame
+from arrayfold.validation.types import VOID, CType, Frame, Integer, promoted
 
 _LABELS = ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT")
 
@@ -133,7 +133,7 @@ class Statements:
         return lambda f: then(f) if holds(f) else otherwise(f)
 
     def _switch(self, node: Node) -> Run:
-        value, body = self.expressions.whole(node.parts[0]), node.parts[-1]
+        body = node.parts[-1]
         if body.kind != "COMPOUND_STMT":
             raise Unsupported("a switch without a block", node.spot)
         cases: dict[int | None, int] = {}
@@ -153,9 +153,10 @@ class Statements:
         self.scope.by_name.append({})
         steps = [self.statement(part) for part in body.parts]
         self.scope.by_name.pop()
+        choose = self._choice(node, cases)
 
         def run(f: Frame) -> Any:
-            start = cases.get(value(f), cases.get(None))
+            start = choose(f)
             for step in steps[start:] if start is not None else ():
                 signal = step(f)
                 if signal is not None:
@@ -163,6 +164,26 @@ class Statements:
             return None
 
         return run
+
+    def _choice(self, node: Node, cases: Mapping[int | None, int]) -> Callable[[Frame], int | None]:
+        """Where a switch goes on; data is compared with one constant after the other."""
+        value, m, spot = self.expressions.value(node.parts[0]), self.m, node.spot
+        if not isinstance(value.type, Integer):
+            raise Unsupported("this switch", spot)
+        kind, otherwise = promoted(value.type), cases.get(None)
+        read = convert(m, value.run, value.type, kind, spot)
+        at = {kind.wrapped(number): k for number, k in cases.items() if number is not None}
+
+        def choose(f: Frame) -> int | None:
+            found = read(f)
+            if type(found) is int:
+                return at.get(found, otherwise)
+            for number, k in at.items():
+                if k != otherwise and m.truth(m.combine("==", kind.tag, found, number), spot):
+                    return k
+            return otherwise
+
+        return choose
 
     # ------------------------------------------------ loops
 

@@ -1,10 +1,11 @@
 void f(int N, int M, double A[N][N], double B[N])
 {
-#pragma scop
   for (int i = 0; i < N; i++) {
+#pragma scop
+    B[i] = 1;
     if (i == 3)
       continue;
-    B[i] = 1;
-  }
+    B[i] = 2;
 #pragma endscop
+  }
 }

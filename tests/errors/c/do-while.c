@@ -1,8 +1,10 @@
 void f(int N, int M, double A[N][N], double B[N])
 {
 #pragma scop
-  do
-    B[0] = 0;
-  while (B[0] > 1);
+  int i = 0;
+  do {
+    B[i] = 0;
+    i++;
+  } while (i < N);
 #pragma endscop
 }

@@ -1,8 +1,7 @@
 void f(int N, int M, double A[N][N], double B[N])
 {
 #pragma scop
-  int i = 0;
-  while (i < N)
-    B[i++] = 0;
+  while (M--)
+    B[0] += 1;
 #pragma endscop
 }

@@ -28,7 +28,8 @@ _SUFFIXES = {
     "long long": "LL",
     "unsigned long long": "ULL",
 }
-_STATEMENTS = {"DO_STMT": "do while", "INDIRECT_GOTO_STMT": "goto", "MS_ASM_STMT": "asm"}
+_STATEMENTS = {"INDIRECT_GOTO_STMT": "goto", "MS_ASM_STMT": "asm", "CASE_STMT": "a range of cases"}
+_INT = CType("int", "signed", 32, "int")
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,14 +220,32 @@ class _Converter:
             return c.If(span, self._expression(parts[0]), self._statement(parts[1]), otherwise)
         if name == "FOR_STMT":
             return self._for(span, parts)
+        if name in ("WHILE_STMT", "DO_STMT", "SWITCH_STMT", "CASE_STMT", "DEFAULT_STMT") and len(parts) <= 2:
+            return self._structured(name, span, parts)
+        if name in ("BREAK_STMT", "CONTINUE_STMT"):
+            return c.Jump(span, "break" if name == "BREAK_STMT" else "continue")
         if name == "UNEXPOSED_STMT" and len(parts) == 1:
             return self._statement(parts[0])
         what = _STATEMENTS.get(name, name.lower().removesuffix("_stmt").replace("_", " "))
         return c.OtherStatement(span, what, tuple(self._either(part) for part in parts))
 
-    def _for(self, span: Span, parts: list[Any]) -> c.For:
+    def _structured(self, name: str, span: Span, parts: list[Any]) -> CStatement:
+        """A loop without an iterator, a switch, or a case of one."""
+        if name == "DO_STMT":
+            return c.While(span, self._expression(parts[1]), self._statement(parts[0]), is_late=True)
+        body = self._statement(parts[-1])
+        if name == "DEFAULT_STMT":
+            return c.Case(span, None, body)
+        value = self._expression(parts[0])
+        if name == "WHILE_STMT":
+            return c.While(span, value, body, is_late=False)
+        return (c.Switch if name == "SWITCH_STMT" else c.Case)(span, value, body)
+
+    def _for(self, span: Span, parts: list[Any]) -> c.For | c.While:
         """A loop with four children has all its parts; with fewer, libclang does not say which is missing."""
         body = self._statement(parts[-1])
+        if len(parts) == 1:
+            return c.While(span, c.Number(span, _INT, 1, "1"), body, is_late=False)
         if len(parts) != 4:
             return c.For(span, None, None, None, body)
         start = self._statement(parts[0])

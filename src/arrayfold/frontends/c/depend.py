@@ -11,7 +11,7 @@ import islpy as isl
 from arrayfold.c.source import CText
 from arrayfold.exact.relations import relation
 from arrayfold.frontends.c.openmp import Directive
-from arrayfold.frontends.c.walk import Found, Loop
+from arrayfold.frontends.c.places import Found, Loop
 from arrayfold.order.tasks import Path, partings
 
 

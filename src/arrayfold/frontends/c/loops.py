@@ -148,6 +148,16 @@ class LoopReader:
         return ends
 
 
+def later_iterations(of: isl.Set, sign: int) -> isl.Set:
+    """{ [outer, i] }: what comes after one of some iterations in a loop up, or down for a negative sign."""
+    return of.apply(_onward(of, "j", "i < j" if sign > 0 else "i > j"))
+
+
+def earlier_iterations(than: isl.Set, sign: int) -> isl.Map:
+    """{ [outer, i] -> [outer, j] }: from iterations of a loop to all that come before them."""
+    return _onward(than, "j", "j < i" if sign > 0 else "j > i").intersect_domain(than)
+
+
 def _last_iterator(scope: Scope) -> isl.PwAff:
     space = isl.LocalSpace.from_space(scope.space)
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, len(scope.iterators) - 1))
@@ -156,7 +166,7 @@ def _last_iterator(scope: Scope) -> isl.PwAff:
 def _while_true(reached: isl.Set, truth: Truth, step: int) -> tuple[isl.Set, isl.Set]:
     """{ [outer, i] }: where the condition has held all the time, and where it fails."""
     holds, fails = reached.intersect(truth.must), reached.subtract(truth.must)
-    later = fails.apply(_onward(reached, "j", "i < j" if step > 0 else "i > j"))
+    later = later_iterations(fails, step)
     if not later.intersect(holds).is_empty():
         holds = holds.subtract(later)
     return holds, fails

@@ -17,9 +17,9 @@ from arrayfold.frontends.c.arrays import extent_box, find_kept, is_isl_name, pos
 from arrayfold.frontends.c.conditions import with_same_conditions
 from arrayfold.frontends.c.effects import Effect
 from arrayfold.frontends.c.openmp import needs_tasks
+from arrayfold.frontends.c.places import Found, Loop, Position
 from arrayfold.frontends.c.region_reader import RegionReader
 from arrayfold.frontends.c.tasks import order_of_tasks
-from arrayfold.frontends.c.walk import Found, Loop, Position
 from arrayfold.order.guarded import with_guarded_order
 from arrayfold.program.model import Access, Array, Kept, Parallelism, Program, Statement
 
@@ -107,7 +107,9 @@ class RegionProgram:
                 for array, extents in reader.extents.items()
                 if array.is_array and all(extent is not None for extent in extents)
             },
+            turns=reader.turns,
             legal=reader.context.legal,
+            uncertain=reader.uncertain.start if reader.uncertain is not None else None,
         )
 
     def _kept(self, private: Mapping[str, int], parallel_start: int | None) -> dict[Variable, Kept]:

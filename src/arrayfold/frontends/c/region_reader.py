@@ -26,8 +26,10 @@ from arrayfold.frontends.c.arrays import (
 from arrayfold.frontends.c.assumptions import ContextBuilder, Need
 from arrayfold.frontends.c.effects import Effect
 from arrayfold.frontends.c.integers import type_ranges
+from arrayfold.frontends.c.jumps import has_jumps
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
-from arrayfold.frontends.c.walk import Found, RegionWalk
+from arrayfold.frontends.c.places import Found
+from arrayfold.frontends.c.walk import RegionWalk
 from arrayfold.frontends.options import read_context
 from arrayfold.program.model import Kept
 
@@ -68,6 +70,7 @@ class RegionReader:
         self._written = _written(region) | self.calls.changed(variables)
         known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
         self.affine = AffineReader(text, self.names, self._written, _iterators(region), known)
+        _refuse_jumps_beside_tasks(text, region, directives)
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
         self.of_threads = frozenset(
             variable for loop in parallel for variable in declared_in(walk(loop.body))
@@ -75,6 +78,8 @@ class RegionReader:
         region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel)
         self.found = region_walk.run(region.statements)
         self.loops_of_variables = region_walk.loops_of_variables
+        self.uncertain = region_walk.uncertain
+        self.turns = region_walk.turns
         accessed = {effect.variable for item in self.found for effect in item.effects}
         self.arrays = [variable for variable in variables if variable in accessed]
         refuse_unknown_pointers(text, region, self.arrays)
@@ -180,6 +185,17 @@ class RegionReader:
         if span is None or not span.is_text:
             return f"an element of {effect.variable.name}"
         return " ".join(self.text.text[span.start : span.end].split())
+
+
+def _refuse_jumps_beside_tasks(text: CText, region: Region, directives: Sequence[Directive]) -> None:
+    """Raise where the order that OpenMP says is known for loops and ifs alone."""
+    jump = next(has_jumps(region.statements), None) if needs_tasks(directives) else None
+    if jump is not None:
+        raise text.error(
+            "only for loops and ifs can be analysed beside these OpenMP constructs",
+            jump.span.start,
+            "Understood beside while, switch, break and continue are parallel loops.",
+        )
 
 
 def _iterators(region: Region) -> frozenset[Variable]:

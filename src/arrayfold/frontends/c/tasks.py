@@ -24,7 +24,7 @@ from arrayfold.c.tree import Block, CStatement, For, If, Label
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.depend import Task, TaskStatement, depend_edges, instances_of
 from arrayfold.frontends.c.openmp import TEAM, Directive, only_statement
-from arrayfold.frontends.c.walk import Found, Position
+from arrayfold.frontends.c.places import Found, Position
 from arrayfold.order.tasks import Occurrence, Path, Step, happens_before
 
 _WITHOUT_BARRIER = ("master", "masked")

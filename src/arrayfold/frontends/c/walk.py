@@ -4,85 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, TypeAlias
+from functools import reduce
 
 import islpy as isl
 
 from arrayfold.c import tree as c
-from arrayfold.c.source import (
-    CText,
-    Guard,
-    Region,
-    StatementSource,
-    assigned_variable,
-    loop_variable,
-)
-from arrayfold.c.tree import CStatement, Expression, Span, Variable, bare, walk
+from arrayfold.c.source import CText, Guard, Implied, Region, StatementSource, Turns, loop_variable
+from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.effects import Effect, EffectReader
-from arrayfold.frontends.c.loops import LoopReader
+from arrayfold.frontends.c.jumps import RANGE, as_chain, jumps_out, with_late_condition
+from arrayfold.frontends.c.loop_headers import refuse_bound, refuse_changed_iterator, step_of
+from arrayfold.frontends.c.loops import LoopReader, earlier_iterations
+from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
 from arrayfold.frontends.c.values import ValueTracker
 
 _REFUSED = {
-    "while": "Only for loops with affine bounds can be analysed.",
-    "do while": "Only for loops with affine bounds can be analysed.",
     "goto": "Use for loops and ifs.",
-    "break": "Put the condition into the loop bound, or an if around the statements that remain.",
-    "continue": "Put the remaining statements into an if.",
     "return": "End the region before it.",
-    "switch": "Use ifs.",
+    RANGE: "Write its values one by one.",
 }
-
-
-@dataclass(frozen=True)
-class Position:
-    """The place of a statement in a sequence."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A loop on the way to a statement: which iterator, up or down, in order or in parallel."""
-
-    dimension: int
-    sign: int
-    is_parallel: bool
-
-
-Path: TypeAlias = tuple[Position | Loop, ...]
+# A conflict is about three instances, and nothing but being the first tells one turn of a while loop from
+# another. So the first one and three more stand for all.
+_TURNS = 4
+_INT = CType("int", "signed", 32, "int")
+_VOID = CType("void", "other", 0, "void")
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """A statement as it was found in the region.
+class _Before:
+    """What a walk had found before it went through a loop to see where it ends."""
 
-    may, must  { [i] }  the iterations in which it may, or surely does, run
-    """
-
-    name: str
-    source: StatementSource
-    may: isl.Set
-    must: isl.Set
-    path: Path
-    effects: tuple[Effect, ...]
-
-
-@dataclass(frozen=True)
-class _Around:
-    """What is around statements: the way to them, and the conditions on data under which they run."""
-
-    path: Path = ()
-    guards: tuple[Guard, ...] = ()
-
-    def at(self, number: int) -> Path:
-        """The way to the statement with a number."""
-        return (*self.path, Position(number))
+    found: int
+    names: frozenset[str]
+    needs: int
+    wraps: int
+    parameters: dict[str, Variable]
+    uncertain: Span | None
 
 
 class RegionWalk:
-    """Goes through a region in the order of the text."""
+    """Goes through a region in the order of the text.
+
+    uncertain  what data decides although no condition of the model says it: how often a loop runs
+    turns      statement that says whether an iteration runs -> what is known of that
+    """
 
     def __init__(
         self,
@@ -100,68 +67,73 @@ class RegionWalk:
         self._values = ValueTracker(affine, region)
         self._labels = {node.name for node in region.nodes() if isinstance(node, c.Label)}
         self._names: set[str] = set()
+        self._breaks: list[list[Place]] = []
+        self._continues: list[list[Place]] = []
         self.found: list[Found] = []
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
+        self.uncertain: Span | None = None
+        self.turns: dict[str, Turns] = {}
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        self._sequence(statements, Scope.outside(), _Around(), 0)
+        self._sequence(statements, Place(Scope.outside()), 0)
         return self.found
 
     # ------------------------------------------------ statements
 
-    def _sequence(
-        self, statements: Sequence[CStatement], scope: Scope, around: _Around, number: int
-    ) -> tuple[int, Scope]:
-        """Go through statements that run one after another; the number of the next one, and what is known."""
+    def _sequence(self, statements: Sequence[CStatement], place: Place, number: int) -> tuple[int, Place]:
+        """Go through statements that run one after another; the number of the next one, and its place."""
         for statement in statements:
-            number, scope = self._one(statement, scope, around, number, None)
-        return number, scope
+            number, place = self._settled(place, number)
+            number, place = self._one(statement, place, number, None)
+        return number, place
 
-    def _one(
-        self, statement: CStatement, scope: Scope, around: _Around, number: int, label: str | None
-    ) -> tuple[int, Scope]:
+    def _one(self, statement: CStatement, place: Place, number: int, label: str | None) -> tuple[int, Place]:
         match statement:
             case c.Block(statements=statements):
-                after, inner = self._sequence(statements, scope, around, number)
-                return after, replace(scope, values=inner.values)
+                return self._sequence(statements, place, number)
             case c.Label(name=name, statement=inner):
-                return self._one(inner, scope, around, number, name)
+                return self._one(inner, place, number, name)
             case c.Evaluate():
-                return self._evaluate(statement, scope, around, number, label)
+                return self._evaluate(statement, place, number, label)
             case c.Declare(variables=variables):
-                return self._declare(variables, scope, around, number)
+                return self._declare(variables, place, number)
             case c.If():
-                return self._if(statement, scope, around, number)
+                return self._if(statement, place, number)
             case c.For():
-                self._for(statement, scope, replace(around, path=around.at(number)))
-                return number + 1, self._values.without_assigned(statement, scope)
+                self._for(statement, replace(place, path=place.at(number)))
+                return number + 1, place.in_scope(self._values.without_assigned(statement, place.scope))
+            case c.While():
+                return self._while(statement, place, number)
+            case c.Switch():
+                return self._switch(statement, place, number)
+            case c.Jump():
+                return number, self._jump(statement, place)
+            case c.Case():
+                raise self._text.error("this case belongs to no switch of the region", statement.span.start)
             case c.OtherStatement(what=what):
                 raise self._text.error(
                     f"{what} inside a region cannot be analysed", statement.span.start, _REFUSED.get(what)
                 )
 
     def _evaluate(
-        self, statement: c.Evaluate, scope: Scope, around: _Around, number: int, label: str | None
-    ) -> tuple[int, Scope]:
+        self, statement: c.Evaluate, place: Place, number: int, label: str | None
+    ) -> tuple[int, Place]:
         inner = bare(statement.expression)
         if isinstance(inner, c.Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
                 single = c.Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
-                number, scope = self._evaluate(single, scope, around, number, None)
-            return number, scope
-        effects = self._effects.of_statement(statement.expression, scope)
-        source = StatementSource(statement, scope.iterators, around.guards)
-        self._add(source, scope, around.at(number), effects, label)
-        return number + 1, self._values.evaluated(statement.expression, scope)
+                number, place = self._evaluate(single, place, number, None)
+            return number, place
+        effects = self._effects.of_statement(statement.expression, place.scope)
+        self._add(statement, place, number, effects, label)
+        return number + 1, place.in_scope(self._values.evaluated(statement.expression, place.scope))
 
-    def _declare(
-        self, variables: Sequence[Variable], scope: Scope, around: _Around, number: int
-    ) -> tuple[int, Scope]:
+    def _declare(self, variables: Sequence[Variable], place: Place, number: int) -> tuple[int, Place]:
         for variable in variables:
-            self.loops_of_variables[variable] = scope.iterators
+            self.loops_of_variables[variable] = place.scope.iterators
             if variable.initial is None or variable.storage == "static":
-                scope = self._values.declared(variable, scope)
+                place = place.in_scope(self._values.declared(variable, place.scope))
                 continue
             if variable.is_array:
                 raise self._text.error(
@@ -171,48 +143,99 @@ class RegionWalk:
                     variable.span.start,
                     "Declare it before the region, or assign its elements in a loop.",
                 )
-            effects = self._effects.of_value(variable.initial, scope)
-            effects.append(Effect(variable, (), True, scope, variable.span.start, node=variable))
-            source = StatementSource(variable, scope.iterators, around.guards)
-            self._add(source, scope, around.at(number), effects, None)
-            scope = self._values.declared(variable, scope)
+            effects = self._effects.of_value(variable.initial, place.scope)
+            effects.append(Effect(variable, (), True, place.scope, variable.span.start, node=variable))
+            self._add(variable, place, number, effects)
+            place = place.in_scope(self._values.declared(variable, place.scope))
             number += 1
-        return number, scope
+        return number, place
 
     def _add(
-        self, source: StatementSource, scope: Scope, path: Path, effects: Sequence[Effect], label: str | None
+        self,
+        node: c.Evaluate | Variable | c.Expression,
+        place: Place,
+        number: int,
+        effects: Sequence[Effect],
+        label: str | None = None,
     ) -> str:
         name = label if label and label not in self._names else f"S_{len(self.found)}"
         while name in self._names or (name != label and name in self._labels):
             name += "_"
         self._names.add(name)
-        found = Found(name, source, coalesced(scope.may), coalesced(scope.must), path, tuple(effects))
-        self.found.append(found)
+        may, must = coalesced(place.scope.may), coalesced(place.scope.must)
+        source = StatementSource(node, place.scope.iterators, place.guards)
+        self.found.append(Found(name, source, may, must, place.at(number), tuple(effects)))
         return name
 
-    # ------------------------------------------------ control
+    # ------------------------------------------------ branches
 
-    def _if(self, node: c.If, scope: Scope, around: _Around, number: int) -> tuple[int, Scope]:
+    def _if(self, node: c.If, place: Place, number: int) -> tuple[int, Place]:
+        scope = place.scope
         truth = self._affine.truth(node.condition, scope)
-        inside = outside = around
+        inside = outside = place
         effects = self._effects.of_value(node.condition, scope)
         if not truth.is_exact or any(effect.variable not in scope.values for effect in effects):
-            source = StatementSource(node.condition, scope.iterators, around.guards)
-            name = self._add(source, scope, around.at(number), effects, None)
+            name = self._add(node.condition, place, number, effects)
             number += 1
             if not truth.is_exact:
-                inside, outside = (
-                    replace(around, guards=(*around.guards, Guard(node.condition, holds, name)))
-                    for holds in (True, False)
-                )
+                inside, outside = (place.under(Guard(node.condition, holds, name)) for holds in (True, False))
         fails = truth.negated()
-        holds, other = (scope.narrowed(one.may, one.must) for one in (truth, fails))
-        number, holds = self._one(node.then, holds, inside, number, None)
+        inside = inside.in_scope(scope.narrowed(truth.may, truth.must))
+        outside = outside.in_scope(scope.narrowed(fails.may, fails.must))
+        number, inside = self._one(node.then, inside, number, None)
         if node.otherwise is not None:
-            number, other = self._one(node.otherwise, other, outside, number, None)
-        return number, self._values.after_choice(scope, truth, holds, other)
+            number, outside = self._one(node.otherwise, outside, number, None)
+        after = place.in_scope(self._values.after_choice(scope, truth, inside.scope, outside.scope))
+        return number, self._joined(node, after, (inside, outside)) if jumps_out(node) else after
 
-    def _for(self, loop: c.For, scope: Scope, around: _Around) -> None:
+    def _switch(self, node: c.Switch, place: Place, number: int) -> tuple[int, Place]:
+        self._breaks.append([])
+        number, end = self._one(as_chain(self._text, node), place, number, None)
+        exits = (end, *self._breaks.pop())
+        after = place.in_scope(self._values.without_assigned(node, place.scope))
+        return number, self._joined(node, after, exits) if jumps_out(node) else after
+
+    def _joined(self, node: CStatement, place: Place, exits: Sequence[Place]) -> Place:
+        """The place behind a statement that some jump leaves.
+
+        place  where it begins, with what is known of values behind it
+        exits  where it may end without such a jump
+        """
+        alive = [one for one in exits if not one.is_dead]
+        if not alive:
+            return place.dead()
+        may, must = (reduce(isl.Set.union, sets) for sets in reached_by(alive))
+        joined = place.in_scope(replace(place.scope, may=coalesced(may), must=coalesced(must)))
+        first = alive[0]
+        is_exact = all(one.guards == first.guards and one.unsure is None for one in alive)
+        if is_exact or len(alive) == 1:
+            return replace(joined, guards=first.guards, unsure=first.unsure)
+        return replace(joined, unsure=node.span)
+
+    def _settled(self, place: Place, number: int) -> tuple[int, Place]:
+        """The place with a condition of its own where none of the text says whether it is reached.
+
+        A statement without accesses stands for it.
+        """
+        if place.unsure is None:
+            return number, place
+        condition = c.Opaque(replace(place.unsure, is_text=False), _VOID, "a jump")
+        self.uncertain = self.uncertain or place.unsure
+        name = self._add(condition, place, number, ())
+        return number + 1, replace(place.under(Guard(condition, True, name)), unsure=None)
+
+    def _jump(self, node: c.Jump, place: Place) -> Place:
+        targets = self._breaks if node.what == "break" else self._continues
+        if not targets:
+            raise self._text.error(
+                f"this {node.what} leaves the region", node.span.start, "Put its whole loop into the region."
+            )
+        targets[-1].append(place)
+        return place.dead()
+
+    # ------------------------------------------------ loops
+
+    def _for(self, loop: c.For, place: Place) -> None:
         variable = loop_variable(loop)
         if variable is None or loop.condition is None or loop.step is None:
             raise self._text.error(
@@ -222,89 +245,122 @@ class RegionWalk:
             )
         if not variable.type.is_integer:
             raise self._text.error(f"loop iterator {variable.name} is not an integer", loop.span.start)
-        self._refuse_changed_iterator(loop, variable)
-        step = self._step(loop, variable)
-        scope = self._values.without_assigned(loop.body, scope)
+        refuse_changed_iterator(self._text, loop, variable)
+        if loop in self._parallel and "break" in jumps_out(loop.body):
+            raise self._text.error(
+                "this loop is parallel and has a break", loop.span.start, "OpenMP does not allow that."
+            )
+        step = step_of(self._text, self._affine, loop, variable)
+        scope = self._values.without_assigned(loop.body, place.scope)
         domain = self._loops.of(loop, variable, step, scope)
         if domain is None:
-            self._refuse_bound(loop.condition, scope.inside(variable))
-        inner = Scope(
-            (*scope.iterators, variable),
-            coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
-            coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
-            scope.values,
-        )
+            refuse_bound(self._text, self._affine, loop.condition, scope.inside(variable))
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
-        self._one(loop.body, inner, replace(around, path=(*around.path, link)), 0, None)
+        self._turns(loop, within(place, scope, variable, domain, link), None)
 
-    def _refuse_changed_iterator(self, loop: c.For, variable: Variable) -> None:
-        for node in walk(loop.body):
-            if assigned_variable(node) is variable or (
-                isinstance(node, c.For) and loop_variable(node) is variable
-            ):
-                raise self._text.error(
-                    f"loop iterator {variable.name} changes inside its loop",
-                    node.span.start,
-                    "Use another variable.",
-                )
+    def _while(self, loop: c.While, place: Place, number: int) -> tuple[int, Place]:
+        """A loop without an iterator: turns from 0 on, of which each ends the loop or not."""
+        scope = self._values.without_assigned(loop, place.scope)
+        after = number + 1, place.in_scope(scope)
+        is_once = loop.is_late and self._affine.truth(loop.condition, scope).may.is_empty()
+        if is_once and not jumps_out(loop.body):
+            return self._one(loop.body, place, number, None)
+        if not is_once:
+            self.uncertain = self.uncertain or loop.span
+        variable = Variable(self._name_of_turns(scope), _INT, "local", loop.span, _INT, at=loop.span.start)
+        space = scope.inside(variable).space
+        last = space.dim(isl.dim_type.set) - 1
+        domain = isl.Set.universe(space).lower_bound_val(isl.dim_type.set, last, 0)
+        domain = domain.upper_bound_val(isl.dim_type.set, last, 0 if is_once else _TURNS - 1)
+        link = Loop(last, 1, is_parallel=False)
+        inner = within(replace(place, path=place.at(number)), scope, variable, domain, link)
+        if is_once:
+            self._body(loop, inner, 0, None)
+        else:
+            self._turns(loop, inner, with_late_condition(loop))
+        return after
 
-    def _step(self, loop: c.For, variable: Variable) -> int:
-        assert loop.step is not None
-        node = bare(loop.step)
-        amount: Expression | None = None
-        number, sign = 0, 1
-        match node:
-            case c.Unary(operator="x++" | "++" | "x--" | "--" as operator):
-                number = 1 if "+" in operator else -1
-            case c.Assign(operator="+=" | "-=" as operator, value=value):
-                amount, sign = value, 1 if operator == "+=" else -1
-            case c.Assign(operator="=", value=value):
-                amount, sign = self._added(bare(value), variable)
-            case _:
-                pass
-        if amount is not None:
-            number = self._affine.constant(amount) or 0
-            if abs(number) >= 1 << (variable.type.bits - 1):
-                # `i += -1` adds a very large number to an unsigned i, which is the same.
-                number -= (1 << variable.type.bits) * (1 if number > 0 else -1)
-            number *= sign
-        if not number:
-            raise self._text.not_affine(
-                "the step of this loop is not a constant",
-                loop.step.span.start,
-                "Write i++, i--, i += 2 or the like.",
-            )
-        if assigned_variable(node) is not variable:
-            raise self._text.error(f"the step does not change {variable.name}", loop.step.span.start)
-        return number
+    def _name_of_turns(self, scope: Scope) -> str:
+        taken = self._text.identifiers | {one.name for one in scope.iterators}
+        name = "turn"
+        while name in taken:
+            name += "_"
+        return name
 
-    def _added(self, value: Expression, variable: Variable) -> tuple[Expression | None, int]:
-        """`i + c`, `c + i` or `i - c`: c and its sign."""
-        if isinstance(value, c.Binary) and value.operator in ("+", "-"):
-            left, right = bare(value.left), bare(value.right)
-            if getattr(left, "variable", None) is variable:
-                return right, 1 if value.operator == "+" else -1
-            if getattr(right, "variable", None) is variable and value.operator == "+":
-                return left, 1
-        return None, 1
+    def _turns(self, loop: c.For | c.While, place: Place, condition: c.If | None) -> None:
+        """Go through the body of a loop.
 
-    def _refuse_bound(self, condition: Expression, scope: Scope) -> NoReturn:
-        """Raise the error that says what in a loop condition is not affine."""
-        match condition:
-            case c.Binary(operator="&&" | "||", left=left, right=right):
-                parts = [left, right]
-            case _ if bare(condition) is not condition:
-                parts = [bare(condition)]
-            case c.Unary(operator="!", operand=operand):
-                parts = [operand]
-            case c.Binary(left=left, right=right):
-                self._affine.value(bare(left), scope)
-                self._affine.value(bare(right), scope)
-                parts = []
-            case _:
-                self._affine.value(condition, scope)
-                parts = []
-        for part in parts:
-            if not self._affine.truth(part, scope).is_exact:
-                self._refuse_bound(part, scope)
-        raise self._text.not_affine("this loop condition is not affine", condition.span.start)
+        place      in the loop, reached by the iterations that its header allows
+        condition  what ends a loop without an iterator, before each turn or after it
+        """
+        if condition is None and "break" not in jumps_out(loop.body):
+            self._body(loop, place, 0, condition)
+            return
+        ends = self._ends(loop, place, condition)
+        place = ends.place_before(place, loop)
+        number, inside = self._settled(place, 0)
+        breaks = self._body(loop, inside, number, condition)
+        if place.unsure is not None:
+            self._know_turns(inside, place.scope.may.subtract(ends.later(ends.may)), breaks)
+
+    def _know_turns(self, place: Place, surely: isl.Set, breaks: Sequence[Place]) -> None:
+        """Where an iteration of a loop runs, all before it ran, and none of them came to a break.
+
+        place   inside of the loop, under the condition that the iteration runs
+        surely  { [outer, i] }  iterations that run whenever the loop does
+        """
+        name, link = place.guards[-1].evaluated, place.path[-1]
+        assert isinstance(link, Loop)
+        earlier = earlier_iterations(place.scope.may, link.sign).set_tuple_name(isl.dim_type.in_, name)
+        ran = earlier.intersect_range(place.scope.may).set_tuple_name(isl.dim_type.out, name)
+        implied = [Implied(True, ran)]
+        for one in breaks:
+            inner = one.guards[len(place.guards) :]
+            if len(inner) == 1 and one.unsure is None:
+                failed = earlier.intersect_range(one.scope.may)
+                failed = failed.set_tuple_name(isl.dim_type.out, inner[0].evaluated)
+                implied.append(Implied(not inner[0].must_hold, failed))
+        self.turns[name] = Turns(surely.set_tuple_name(name), tuple(implied))
+
+    def _body(self, loop: c.For | c.While, place: Place, number: int, condition: c.If | None) -> list[Place]:
+        """Go through the body of a loop, and its condition; the places of what ends the loop in there."""
+        self._breaks.append([])
+        self._continues.append([])
+        is_late = isinstance(loop, c.While) and loop.is_late
+        if condition is not None and not is_late:
+            number, place = self._one(condition, place, number, None)
+            number, place = self._settled(place, number)
+        number, end = self._one(loop.body, place, number, None)
+        exits = (end, *self._continues.pop())
+        if condition is not None and is_late:
+            known = self._values.without_assigned(loop.body, place.scope)
+            end = self._joined(loop, place.in_scope(known), exits) if len(exits) > 1 else end
+            number, end = self._settled(end, number)
+            self._one(condition, end, number, None)
+        return self._breaks.pop()
+
+    def _ends(self, loop: c.For | c.While, place: Place, condition: c.If | None) -> Ends:
+        """The iterations that break, each taken for itself."""
+        before = self._remember()
+        scope = place.scope
+        each = replace(place, scope=replace(scope, must=scope.may), guards=())
+        breaks = self._body(loop, each, 0, condition)
+        self._forget(before)
+        link = place.path[-1]
+        assert isinstance(link, Loop)
+        nowhere = isl.Set.empty(scope.may.get_space())
+        may, must = (reduce(isl.Set.union, sets, nowhere) for sets in reached_by(breaks))
+        return Ends(may, must, link.sign)
+
+    def _remember(self) -> _Before:
+        affine = self._affine
+        counts = len(self.found), frozenset(self._names), len(affine.needs), len(affine.wraps)
+        return _Before(*counts, dict(affine.parameters), self.uncertain)
+
+    def _forget(self, before: _Before) -> None:
+        affine = self._affine
+        del self.found[before.found :], affine.needs[before.needs :], affine.wraps[before.wraps :]
+        self._names = set(before.names)
+        self.turns = {name: found for name, found in self.turns.items() if name in before.names}
+        affine.parameters = before.parameters
+        self.uncertain = before.uncertain

@@ -11,6 +11,7 @@ from arrayfold.exact.isl import coalesced, maps_of, nonzero, origin, parameter_n
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.frontends.toml.parts import ProblemParts, ProblemText, did_you_mean
 from arrayfold.frontends.toml.program import build_program
+from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
 _SETS = ("domain", "optional", "live_in", "live_out", "array", "differences")
@@ -206,6 +207,7 @@ def write_problem(problem: Problem) -> str:
 
 
 def _program_lines(program: Program) -> list[tuple[str, str]]:
+    refuse_uncertain_loops(program, "a problem file cannot say it")
     known = program.context
     domains = {statement.name: statement.domain for statement in program.statements}
     lines = [("context", f'"{known}"'), ("domain", _quote(known, domains.values()))]

@@ -1,0 +1,13 @@
+void f(int N, int M, double A[N][N], double B[N])
+{
+#pragma scop
+  for (int i = 0; i < N; i++)
+    switch (M) {
+    case 1:
+      if (i > 0) {
+    case 2:
+        B[i] = 1;
+      }
+    }
+#pragma endscop
+}

@@ -1,0 +1,11 @@
+void f(int N, int M, double A[N][N], double B[N])
+{
+#pragma scop
+#pragma omp parallel for
+  for (int i = 0; i < N; i++) {
+    if (B[i] > 0)
+      break;
+    B[i] = 1;
+  }
+#pragma endscop
+}
