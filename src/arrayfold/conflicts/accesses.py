@@ -110,16 +110,21 @@ def accesses_of(program: Program, order: Order, live_in: isl.UnionSet, array: Ar
         live_out=coalesced(program.live_out.extract_set(cells).intersect_params(context)),
         sure=on_times(sure, order.write_times),
         updates=on_times(writes.intersect(reads), order.write_times),
-        apart=_apart(program, order, reads.union(writes)),
+        apart=_apart(program, order, reads, writes),
     )
 
 
-def _apart(program: Program, order: Order, accesses: isl.UnionMap) -> isl.Map | None:
-    """{ [a] -> [b] }: events of which no execution has both."""
-    apart = never_together(program).intersect_domain(accesses.domain()).intersect_range(accesses.domain())
+def _apart(program: Program, order: Order, reads: isl.UnionMap, writes: isl.UnionMap) -> isl.Map | None:
+    """{ [a] -> [b] }: events of which no execution has both.
+
+    A statement that evaluates its own conditions reads their data also where it does not run.
+    """
+    here, events = writes.domain(), order.write_times
+    if not program.evaluates_guards:
+        here, events = here.union(reads.domain()), events.union(order.read_times)
+    apart = never_together(program).intersect_domain(here).intersect_range(here)
     apart = apart.intersect_params(program.context)
     if apart.is_empty():
         return order.exclusive
-    events = order.read_times.union(order.write_times)
     found = apart.apply_domain(events).apply_range(events).extract_map(order.before.get_space())
     return coalesced(found if order.exclusive is None else found.union(order.exclusive))

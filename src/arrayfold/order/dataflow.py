@@ -161,7 +161,8 @@ def _hidden_by_branches(
 ) -> isl.UnionMap:
     """{ S[i] -> [T[j] -> A[x]] }: flows with one of several conditional writes surely between them."""
     writes = conditional_writes(program, array)
-    if writes.is_empty() or flows.is_empty():
+    if program.evaluates_guards or writes.is_empty() or flows.is_empty():
+        # A statement that evaluates its own conditions reads whatever comes of them.
         return flows.subtract(flows)
     source, sink = flows.domain_map(), flows.range_map()
     reader, cell = sink.range_factor_domain(), sink.range_factor_range()

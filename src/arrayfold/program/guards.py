@@ -29,7 +29,9 @@ def refuse_uncertain_loops(program: Program, what: str) -> None:
 def with_guard_reads(program: Program) -> Program:
     """The program whose guarded statements read the data of their conditions once more, themselves."""
     source = program.source
-    if source is None or not any(statement.guards for statement in source.statements.values()):
+    if program.evaluates_guards or source is None:
+        return program
+    if not any(statement.guards for statement in source.statements.values()):
         return program
     by_name = {statement.name: statement for statement in program.statements}
     statements: list[Statement] = []
@@ -44,7 +46,7 @@ def with_guard_reads(program: Program) -> Program:
                 if not access.is_write
             ]
         statements.append(replace(statement, accesses=(*statement.accesses, *extra)))
-    return replace(program, statements=tuple(statements))
+    return replace(program, statements=tuple(statements), evaluates_guards=True)
 
 
 def check_guards(program: Program) -> None:

@@ -137,6 +137,7 @@ class Program:
     signature       how it is called, if it is a Python kernel
     assumptions     what is taken for granted of the parameters although nobody said so
     private         variable of C -> how many loops are around its declaration, each iteration with its own
+    evaluates_guards  guarded statements read the data of their conditions, also where they do not run
     """
 
     name: str
@@ -162,6 +163,7 @@ class Program:
     signature: Signature | None = None
     assumptions: tuple[Assumption, ...] = ()
     private: Mapping[str, int] = field(default_factory=dict[str, int])
+    evaluates_guards: bool = False
 
     def __repr__(self) -> str:
         return (
