@@ -91,12 +91,18 @@ class Liveness:
         if construction == "values":
             several = several_values(accesses, order).intersect(self.program.context)
         is_rare = several.is_disjoint(fix_parameters(large_parameters(self.program.context)))
-        parts: list[_Part] = []
-        for where, of_values in _cases(self.program.context, several, is_rare=is_rare):
-            here = replace(self, program=self.program.narrowed(where))
-            parts.append(
-                here._part(array, accesses.within(where), order, construction, with_moments, of_values)
-            )
+        # Where they do so at corners only, such as N = 1, the other sizes take the short way. isl's answers
+        # depend on how a relation is cut into pieces, so nothing is cut without need.
+        if not is_rare or several.is_empty():
+            parts = [self._part(array, accesses, order, construction, with_moments, not is_rare)]
+        else:
+            rest = coalesced(self.program.context.subtract(several))
+            parts = [
+                replace(self, program=self.program.narrowed(where))._part(
+                    array, accesses.within(where), order, construction, with_moments, of_values
+                )
+                for where, of_values in ((several, True), (rest, False))
+            ]
         moments = [part.moments for part in parts if part.moments is not None]
         found = conflicts_from_pairs(
             array,
@@ -213,18 +219,6 @@ class _Part:
     pairs: isl.Map
     moments: isl.Map | None
     notes: tuple[str, ...]
-
-
-def _cases(context: isl.Set, several: isl.Set, *, is_rare: bool) -> list[tuple[isl.Set, bool]]:
-    """The sizes to look at together, and whether cells hold one value after another there.
-
-    Where they do so at corners only, such as N = 1, the other sizes take the short way.
-    """
-    if not is_rare:
-        return [(context, True)]
-    rest = coalesced(context.subtract(several))
-    found = [(several, True)] * (not several.is_empty()) + [(rest, False)] * (not rest.is_empty())
-    return found or [(context, False)]
 
 
 def _union_of_moments(first: isl.Map, second: isl.Map) -> isl.Map:
