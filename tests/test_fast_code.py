@@ -503,7 +503,10 @@ def test_a_given_mapping_must_be_right() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--style", "quick"], "is not one of 'fast', 'readable'"), (["--slack", "some"], "expected auto, none")],
+    [
+        (["--style", "quick"], "is not one of 'fast', 'readable'"),
+        (["--slack", "some"], "expected auto, none"),
+    ],
 )
 def test_complaints(
     options: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ import pytest
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts import liveness
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact import closure
+from arrayfold.exact import relations
 from arrayfold.exact.formula import Formula
 from arrayfold.judge.verify import Proof
 from arrayfold.mapping.modular import ModularMapping
@@ -125,7 +125,7 @@ def test_finds_orders_through_instances_that_may_not_run(monkeypatch: pytest.Mon
         method="successive-modulo",
     )
     assert PROBLEMS.check(case) is None
-    monkeypatch.setattr(events, "close_through", lambda given, _sure: closure.close(given))
+    monkeypatch.setattr(events, "close_through", lambda given, _sure: relations.close(given))
     outcome = PROBLEMS.check(case)
     assert isinstance(outcome, Failure)
     assert outcome.what == "missing conflict"
