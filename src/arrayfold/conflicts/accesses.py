@@ -22,8 +22,6 @@ class Accesses:
     reads     { A[x] -> [t] }  every read that may happen
     live_in   { A[x] }         holds a value before the program
     live_out  { A[x] }         needed after it
-    sure      { A[x] -> [t] }  the writes that happen in every execution
-    updates   { A[x] -> [t] }  writes of instances that also read the cell
     apart     { [a] -> [b] }   events of which no execution has both, symmetric; None if there are none
     races     { A[x] -> A[y] } different instances in no order write them; None where there is a total order
     """
@@ -32,8 +30,6 @@ class Accesses:
     reads: isl.Map
     live_in: isl.Set
     live_out: isl.Set
-    sure: isl.Map
-    updates: isl.Map
     apart: isl.Map | None = None
     races: isl.Map | None = None
 
@@ -60,8 +56,6 @@ class Accesses:
             reads=self.reads.intersect_params(sizes),
             live_in=self.live_in.intersect_params(sizes),
             live_out=self.live_out.intersect_params(sizes),
-            sure=self.sure.intersect_params(sizes),
-            updates=self.updates.intersect_params(sizes),
             races=None if self.races is None else self.races.intersect_params(sizes),
         )
 
@@ -73,8 +67,6 @@ class Accesses:
             reads=self.reads.intersect_domain(cells),
             live_in=self.live_in.intersect(cells),
             live_out=self.live_out.intersect(cells),
-            sure=self.sure.intersect_domain(cells),
-            updates=self.updates.intersect_domain(cells),
         )
 
     def with_short_times(self) -> Accesses:
@@ -83,8 +75,7 @@ class Accesses:
         What tells values apart is left out: it is for arrays whose cells hold one value each.
         """
         writes, reads = drop_constant_dimensions(self.writes, self.reads)
-        nothing = isl.Map.empty(writes.get_space())
-        return replace(self, writes=writes, reads=reads, sure=nothing, updates=nothing, apart=None)
+        return replace(self, writes=writes, reads=reads, apart=None)
 
 
 def accesses_of(program: Program, order: Order, live_in: isl.UnionSet, array: Array) -> Accesses:
@@ -94,24 +85,40 @@ def accesses_of(program: Program, order: Order, live_in: isl.UnionSet, array: Ar
     """
     reads = program.accesses(writes=False, array=array.name)
     writes = program.accesses(writes=True, array=array.name)
-    sure = program.accesses(writes=True, must_only=True, array=array.name)
-    sure = sure.subtract_domain(program.may_not_run())
     cells, times = array.cells.get_space(), order.before.get_space().domain()
-    context, space = program.context, cells.map_from_domain_and_range(times)
-
-    def on_times(relation: isl.UnionMap, when: isl.UnionMap) -> isl.Map:
-        found = relation.reverse().apply_range(when).extract_map(space)
-        return coalesced(found.intersect_params(context))
-
+    space = cells.map_from_domain_and_range(times)
     return Accesses(
-        writes=on_times(writes, order.write_times),
-        reads=on_times(reads, order.read_times),
-        live_in=coalesced(live_in.extract_set(cells).intersect_params(context)),
-        live_out=coalesced(program.live_out.extract_set(cells).intersect_params(context)),
-        sure=on_times(sure, order.write_times),
-        updates=on_times(writes.intersect(reads), order.write_times),
+        writes=_on_times(program, writes, order.write_times, space),
+        reads=_on_times(program, reads, order.read_times, space),
+        live_in=coalesced(live_in.extract_set(cells).intersect_params(program.context)),
+        live_out=coalesced(program.live_out.extract_set(cells).intersect_params(program.context)),
         apart=_apart(program, order, reads, writes),
     )
+
+
+def sure_writes(program: Program, order: Order, accesses: Accesses) -> isl.Map:
+    """{ A[x] -> [t] }: of these accesses the writes that happen in every execution."""
+    array = accesses.writes.get_tuple_name(isl.dim_type.in_)
+    sure = program.accesses(writes=True, must_only=True, array=array).subtract_domain(program.may_not_run())
+    found = _on_times(program, sure, order.write_times, accesses.writes.get_space())
+    return coalesced(found.intersect(accesses.writes))
+
+
+def updates(program: Program, order: Order, accesses: Accesses) -> isl.Map:
+    """{ A[x] -> [t] }: of these accesses the writes of instances that also read the cell."""
+    array = accesses.writes.get_tuple_name(isl.dim_type.in_)
+    both = program.accesses(writes=True, array=array).intersect(program.accesses(writes=False, array=array))
+    return _on_times(program, both, order.write_times, accesses.writes.get_space())
+
+
+def _on_times(program: Program, accesses: isl.UnionMap, when: isl.UnionMap, space: isl.Space) -> isl.Map:
+    """{ A[x] -> [t] }, which is the space: the times of instances that access a cell.
+
+    accesses  { S[i] -> A[x] }
+    when      { S[i] -> [t] }
+    """
+    found = accesses.reverse().apply_range(when).extract_map(space)
+    return coalesced(found.intersect_params(program.context))
 
 
 def _apart(program: Program, order: Order, reads: isl.UnionMap, writes: isl.UnionMap) -> isl.Map | None:
@@ -119,10 +126,13 @@ def _apart(program: Program, order: Order, reads: isl.UnionMap, writes: isl.Unio
 
     A statement that evaluates its own conditions reads their data also where it does not run.
     """
+    known = never_together(program)
+    if known.is_empty():
+        return order.exclusive
     here, events = writes.domain(), order.write_times
     if not program.evaluates_guards:
         here, events = here.union(reads.domain()), events.union(order.read_times)
-    apart = never_together(program).intersect_domain(here).intersect_range(here)
+    apart = known.intersect_domain(here).intersect_range(here)
     apart = apart.intersect_params(program.context)
     if apart.is_empty():
         return order.exclusive

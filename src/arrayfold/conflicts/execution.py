@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold.base.errors import InputError
+from arrayfold.conflicts.accesses import sure_writes
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import fix_parameters, maps_of, points, without_parameters
 from arrayfold.order.events import Order
@@ -126,7 +127,8 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
                     time = point[depth + rank :]
                     entry = found.setdefault(time, (statement, point[:depth], is_write, set()))
                     entry[3].add(point[depth : depth + rank])
-    unsure = set(points(accesses.writes.subtract(accesses.sure).intersect_params(here).wrap().flatten()))
+    may_write = accesses.writes.subtract(sure_writes(program, order, accesses))
+    unsure = set(points(may_write.intersect_params(here).wrap().flatten()))
 
     def event(time: Cell) -> Step:
         statement, iteration, is_write, cells = found[time]

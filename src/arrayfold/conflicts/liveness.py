@@ -89,11 +89,12 @@ class Liveness:
             accesses = replace(accesses, races=self._races(array, accesses, order))
         several = isl.Set.empty(self.program.context.get_space())
         if construction == "values":
-            several = several_values(accesses, order).intersect(self.program.context)
-        is_rare = several.is_disjoint(fix_parameters(large_parameters(self.program.context)))
+            several = several_values(self.program, accesses, order).intersect(self.program.context)
+        is_never = several.is_empty()
+        is_rare = is_never or several.is_disjoint(fix_parameters(large_parameters(self.program.context)))
         # Where they do so at corners only, such as N = 1, the other sizes take the short way. isl's answers
         # depend on how a relation is cut into pieces, so nothing is cut without need.
-        if not is_rare or several.is_empty():
+        if is_never or not is_rare:
             parts = [self._part(array, accesses, order, construction, with_moments, not is_rare)]
         else:
             rest = coalesced(self.program.context.subtract(several))

@@ -13,27 +13,30 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold.conflicts.accesses import Accesses
+from arrayfold.conflicts.accesses import Accesses, sure_writes, updates
 from arrayfold.exact.isl import coalesced, coalesced_if_few, last_images, origin
 from arrayfold.order.dataflow import value_flows
 from arrayfold.order.events import Order
 from arrayfold.program.model import Program
 
 
-def several_values(accesses: Accesses, order: Order) -> isl.Set:
+def several_values(program: Program, accesses: Accesses, order: Order) -> isl.Set:
     """{ : }: sizes at which a cell may get a value that has nothing to do with the one before.
 
     An instance that reads the cell it writes continues its lifetime. Sizes at which events exclude each other
     count, too.
     """
     writes = accesses.writes
+    no_sizes = isl.Set.empty(writes.get_space().params())
     if writes.dim(isl.dim_type.in_) == 0:
-        return isl.Set.empty(writes.get_space().params())
-    anew = writes.subtract(accesses.updates)
-    found = anew.domain().intersect(accesses.live_in).params()
-    if accesses.apart is not None:
-        found = found.union(accesses.apart.params())
-    if not writes.is_single_valued():
+        return no_sizes
+    found = no_sizes if accesses.apart is None else accesses.apart.params()
+    is_written_once = writes.is_single_valued()
+    if is_written_once and accesses.live_in.is_empty():
+        return found
+    anew = writes.subtract(updates(program, order, accesses))
+    found = found.union(anew.domain().intersect(accesses.live_in).params())
+    if not is_written_once:
         later = writes.range_product(anew).intersect_range(_other(order.not_after()).wrap())
         found = found.union(later.params())
     return coalesced(found)
@@ -67,7 +70,7 @@ def kept_values(program: Program, array: str, accesses: Accesses, order: Order, 
     moments  { [t] }  without it: the times of writes to any cell
     """
     flows = value_flows(program, order, array, accesses.live_in) if order.is_total else None
-    return _in_one_execution(_WithEnds.of(accesses, order), _in_between(moments), flows)
+    return _in_one_execution(_WithEnds.of(program, accesses, order), _in_between(moments), flows)
 
 
 def _between_write_and_read(flows: isl.Map) -> isl.Map:
@@ -96,13 +99,14 @@ class _WithEnds:
     not_after: isl.Map
 
     @staticmethod
-    def of(accesses: Accesses, order: Order) -> _WithEnds:
+    def of(program: Program, accesses: Accesses, order: Order) -> _WithEnds:
         """The same with a start and an end."""
         times = order.before.get_space().domain()
         start, end = (_at(times, number) for number in (-1, 1))
         always = isl.Map.from_domain_and_range
         initial, final = always(accesses.live_in, start), always(accesses.live_out, end)
-        writes, reads, sure = map(_later, (accesses.writes, accesses.reads, accesses.sure))
+        sure = sure_writes(program, order, accesses)
+        writes, reads, sure = map(_later, (accesses.writes, accesses.reads, sure))
         not_after = order.not_after()
         if accesses.apart is not None:
             not_after = not_after.subtract(accesses.apart)
