@@ -14,10 +14,11 @@ from arrayfold.base.output_file import check_output, write_output
 from support.command import run
 
 BLUR = "examples/blur-interleaved.c"
+ROWS = "S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"
 COMMANDS = {
     "fold": (["fold", BLUR, "-o"], "out.c"),
     "placement": (["fold", BLUR, "--param", "N=9", "--placement"], "out.csv"),
-    "occupancy": (["occupancy", "examples/alignment-3d.c", "-o"], "out.c"),
+    "occupancy": (["occupancy", "examples/blur.c", "--schedule", ROWS, "-o"], "out.c"),
     "report": (["report", "examples/scalar-chain.toml", "-o"], "out.html"),
     "plot": (["plot", "examples/scalar-chain.toml", "--param", "n=4", "-o"], "out.svg"),
     "tradeoff": (["tradeoff", "examples/jacobi-1d.toml", "--param", "n=4", "-o"], "out.svg"),

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import dataclasses
 import faulthandler
+import gc
 import io
 import os
 import pickle
@@ -194,6 +195,8 @@ def _ending(status: int, *, is_late: bool) -> str:
 def _be_child(work: Callable[[Callable[[bytes, bytes], None]], None], writing: int, processor: float) -> None:
     global _is_child
     _is_child = True
+    # What was there before is garbage for the parent to collect; looking at it here would copy its pages.
+    gc.freeze()
     try:
         die_with_parent()
         faulthandler.disable()

@@ -154,11 +154,27 @@ class Copy:
 
 
 @dataclass(frozen=True, eq=False)
+class Choice:
+    """An expression that an affine condition decides: `x > 0 ? x - 1 : 0`, a clamp, a remainder.
+
+    among      { S[i] }  where it is evaluated
+    where      { S[i] }  where it is `then`; elsewhere it is `otherwise`, or itself if there is none
+    """
+
+    node: Expression
+    among: isl.Set
+    where: isl.Set
+    then: Expression
+    otherwise: Expression | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class StatementSource:
     """The C behind a statement of the model: an assignment, an initialised variable, a condition, or a copy.
 
     iterators  the variables of the loops around it, one a dimension of its domain; a copy has none
     cells      element or variable in it -> { S[i] -> A[x] }
+    choices    what affine conditions decide in it, outer ones first
     """
 
     node: c.Evaluate | Variable | Expression | Copy
@@ -167,6 +183,7 @@ class StatementSource:
     cells: Mapping[Expression | Variable, isl.Map] = field(
         default_factory=dict[Expression | Variable, isl.Map]
     )
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import islpy as isl
@@ -118,6 +119,16 @@ class LoopTree:
             build, _ = build.set_at_each_domain(note)
         root = build.node_from_schedule_map(schedule)
         return LoopTree(root, tuple(instances))
+
+    @cached_property
+    def conditions_inside(self) -> int:
+        """How many conditions stand in innermost loops."""
+        return _conditions_in(self.root, is_inside=False)
+
+    @cached_property
+    def places(self) -> int:
+        """At how many places statements run."""
+        return sum(1 for _ in _users_in(self.root))
 
 
 def loop_lines(
@@ -312,6 +323,13 @@ def _is_innermost(node: isl.AstNode) -> bool:
     """Whether there is no loop inside; loops that run once do not count."""
     is_loop = node.get_type() == NODES.for_ and not node.for_is_degenerate()
     return not is_loop and all(map(_is_innermost, parts_of(node)))
+
+
+def _conditions_in(node: isl.AstNode, *, is_inside: bool) -> int:
+    is_loop = node.get_type() == NODES.for_ and not node.for_is_degenerate()
+    inside = is_inside or (is_loop and _is_innermost(node.for_get_body()))
+    own = int(is_inside and node.get_type() == NODES.if_)
+    return own + sum(_conditions_in(part, is_inside=inside) for part in parts_of(node))
 
 
 def _users_in(node: isl.AstNode) -> Iterator[isl.AstNode]:

@@ -31,12 +31,14 @@ from arrayfold.frontends.c.integers import limits
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.order.code_order import CodeOrder
+from arrayfold.passes.borders import SplitBorders
 from arrayfold.program.guards import check_guards, refuse_uncertain_loops, with_guard_reads
 from arrayfold.program.model import Program
 
 _INT_BITS = 32
 _LARGEST_OBJECT = 2**63 - 1
 _ABOUT = 64
+_MOST_COPIES = 8
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ def generate_region(
     """
     check_new_loops(program, source)
     _check_conditions_survive(program, source, mappings)
+    program = SplitBorders().apply(program) if style == "fast" else program
+    assert program.source is not None
+    source = program.source
     order = CodeOrder.of(program, source)
     iterators = [variable for name in order.statements for variable in source.statements[name].iterators]
     of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
@@ -128,8 +133,15 @@ def _loop_tree(
 ) -> LoopTree:
     """isl's loops for the order, at the sizes at which the program may run."""
     sizes = program.context if source.legal is None else program.context.intersect(source.legal)
-    options = order.options() if style == "fast" else isl.UnionMap.empty(order.schedule.get_space())
-    return LoopTree.of(order.schedule, sizes, iterators, options, with_instances=with_instances)
+    make = partial(LoopTree.of, order.schedule, sizes, iterators, with_instances=with_instances)
+    if style != "fast":
+        return make(isl.UnionMap.empty(order.schedule.get_space()))
+    plain = make(order.options())
+    if not plain.conditions_inside:
+        return plain
+    cut = make(order.options().union(order.separation()))
+    is_better = cut.conditions_inside < plain.conditions_inside
+    return cut if is_better and cut.places <= _MOST_COPIES * plain.places else plain
 
 
 def _is_wide(iterator: Variable) -> bool:

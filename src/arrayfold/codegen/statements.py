@@ -214,7 +214,7 @@ class StatementWriter:
         is_gone = is_folded or variable in self.source.replaced.values()
         if storage is None and is_gone and len(texts) == variable.rank:
             # No iteration gets here, so the statement has no such access.
-            known = [one.cells[tree] for one in self.source.statements.values() if tree in one.cells]
+            known = [one.cells[tree] for one in self._evaluated() if tree in one.cells]
             assert all(one.intersect_params(self.places.program.context).is_empty() for one in known)
             return f"(({written_type(variable)})0)"
         if storage is not None and len(texts) == variable.rank:
@@ -229,11 +229,14 @@ class StatementWriter:
             return new + "".join(f"[{text}]" for text in texts)
         return None
 
+    def _evaluated(self) -> list[StatementSource]:
+        """The statement, and those that evaluate its conditions."""
+        own = self.source.statements[self.name]
+        return [own, *(self.source.statements[guard.evaluated] for guard in own.guards)]
+
     def _subscript_values(self, tree: Reference | Subscript) -> list[Formula | None]:
         """The subscripts of an element in the iterators of new loops, by what the model says of its cell."""
-        own = self.source.statements[self.name]
-        evaluated = (self.source.statements[guard.evaluated] for guard in own.guards)
-        for statement in (own, *evaluated):
+        for statement in self._evaluated():
             relation = statement.cells.get(tree)
             if relation is None:
                 continue

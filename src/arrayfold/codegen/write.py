@@ -13,14 +13,7 @@ from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
 from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import Copy, CSource, CText
-from arrayfold.c.tree import (
-    Declare,
-    Reference,
-    Subscript,
-    Variable,
-    subscripts_of,
-    walk,
-)
+from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.names import Names, variables_in
@@ -31,6 +24,7 @@ from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import LostVariables, is_own, lost_variables, removals_inside, unused_variables
 from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
+from arrayfold.passes.borders import SplitBorders
 from arrayfold.program.model import Program
 from arrayfold.sharing.footprint import Block
 
@@ -280,7 +274,7 @@ def _region_edits(
         return []
     may_change = region.loops is None and region.style == "fast" and _has_plain_loops(source)
     # Of arrays in one block compilers do not see that they are apart; new loops say so.
-    is_better = _has_modulo(storages) or bool(region.blocks)
+    is_better = _has_modulo(storages) or bool(region.blocks) or _has_borders(region.program, source)
     if may_change and is_better and not _has_directives(source):
         try:
             return _new_loops(region, source, storages, names)
@@ -316,6 +310,18 @@ def _has_directives(source: CSource) -> bool:
 def _has_modulo(storages: Sequence[Storage]) -> bool:
     rows = (row for storage in storages for row in storage.layout.rows)
     return any(isinstance(row, Row) and row.wrap != "none" for row in rows)
+
+
+def _has_borders(program: Program, source: CSource) -> bool:
+    """Whether new loops would be without conditions that these have in their innermost loops."""
+    on_data = {guard.condition for statement in source.statements.values() for guard in statement.guards}
+    loops = (node for node in source.region.nodes() if isinstance(node, For))
+    innermost = (
+        list(walk(loop.body)) for loop in loops if not any(isinstance(one, For) for one in walk(loop.body))
+    )
+    if any(isinstance(one, If) and one.condition not in on_data for body in innermost for one in body):
+        return True
+    return SplitBorders().apply(program) is not program
 
 
 def _only_sizes(region: FoldedRegion) -> dict[str, int]:

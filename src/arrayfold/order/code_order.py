@@ -89,6 +89,19 @@ class CodeOrder:
                 options.append(option.intersect_domain(part.range()))
         return union_of_maps(self.schedule.get_space(), options)
 
+    def separation(self) -> isl.UnionMap:
+        """{ [t] -> separate[d] }: innermost loops are cut where other statements begin to run."""
+        options: list[isl.Map] = []
+        short = self.unrolled
+        for part in maps_of(self.schedule):
+            not_cut = short[str(part.get_tuple_name(isl.dim_type.in_))] | self.whole | self.parallel
+            loops = [d for d in loop_dimensions(isl.UnionMap.from_map(part)) if d not in not_cut]
+            if loops:
+                times = [f"t{k}" for k in range(part.dim(isl.dim_type.out))]
+                option = relation(times, [str(loops[-1])], names=("", "separate"))
+                options.append(option.intersect_domain(part.range()))
+        return union_of_maps(self.schedule.get_space(), options)
+
     @staticmethod
     def of(program: Program, source: CSource) -> CodeOrder:
         """The order of a program; where instances have equal times, they run in a parallel loop."""

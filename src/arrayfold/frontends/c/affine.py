@@ -12,13 +12,14 @@ from arrayfold.base.errors import InputError, NotAffine
 from arrayfold.c import tree as c
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Expression, Variable, bare, named_in, walk
-from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.isl import coalesced, fresh_names, integer
 from arrayfold.exact.pieces import in_one_piece
 from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.assumptions import Need
 
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 _DEEPEST_CALL = 20
+_MOST_QUOTIENT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +226,7 @@ class AffineReader:
             case c.Binary(operator="+" | "-" | "*" | "/" | "%" | "<<" | ">>"):
                 left = self.value(expression.left, scope, depth)
                 right = self.value(expression.right, scope, depth)
-                return self._arithmetic(expression, left, right)
+                return self._arithmetic(expression, left, right, scope)
             case c.Conditional():
                 truth = self.truth(expression.condition, scope)
                 if truth.is_exact:
@@ -233,23 +234,29 @@ class AffineReader:
                     fails = truth.negated()
                     otherwise = self.value(expression.otherwise, scope.narrowed(fails.may, fails.may), depth)
                     return then.intersect_domain(truth.must).union_add(otherwise.intersect_domain(fails.must))
-            case c.Call(function=function, arguments=arguments) if (
-                function.returned and depth < _DEEPEST_CALL
-            ):
-                if len(arguments) == len(function.parameters):
-                    bound = {
-                        parameter: self._argument(argument, parameter, scope, depth)
-                        for parameter, argument in zip(function.parameters, arguments, strict=True)
-                    }
-                    inside = replace(scope, values={**scope.values, **bound})
-                    for local in function.locals:
-                        assert local.initial is not None
-                        value = self.value(local.initial, inside, depth + 1)
-                        inside = replace(inside, values={**inside.values, local: value})
-                    return self.value(function.returned, inside, depth + 1)
+            case c.Call(function=c.Function(returned=returned)) if returned is not None:
+                inside = self.inside_call(expression, scope, depth)
+                if inside is not None:
+                    return self.value(returned, inside, depth + 1)
             case _:
                 pass
         raise self._not_affine(expression)
+
+    def inside_call(self, call: c.Call, scope: Scope, depth: int = 0) -> Scope | None:
+        """The scope of what a simple function returns; None if it is not called as it should be."""
+        function = call.function
+        if depth >= _DEEPEST_CALL or len(call.arguments) != len(function.parameters):
+            return None
+        bound = {
+            parameter: self._argument(argument, parameter, scope, depth)
+            for parameter, argument in zip(function.parameters, call.arguments, strict=True)
+        }
+        inside = replace(scope, values={**scope.values, **bound})
+        for local in function.locals:
+            assert local.initial is not None
+            value = self.value(local.initial, inside, depth + 1)
+            inside = replace(inside, values={**inside.values, local: value})
+        return inside
 
     def _argument(self, argument: Expression, parameter: Variable, scope: Scope, depth: int) -> isl.PwAff:
         """What a function finds in a parameter: the argument, converted to its type."""
@@ -279,7 +286,7 @@ class AffineReader:
         (*dims,) = fresh_names("i", len(scope.iterators), [name])
         return isl.PwAff(f"[{name}] -> {{ [{', '.join(dims)}] -> [{name}] }}")
 
-    def _arithmetic(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
+    def _arithmetic(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff, scope: Scope) -> isl.PwAff:
         match expression.operator:
             case "+":
                 return left.add(right)
@@ -294,8 +301,24 @@ class AffineReader:
                 ]
                 pieces = [piece.intersect_domain(where) for piece, where in divided]
                 return reduce(isl.PwAff.union_add, pieces)
+            case "/" | "%":
+                return self._by_size(expression, left, right, scope)
             case _:
                 raise self._not_affine(expression)
+
+    def _by_size(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff, scope: Scope) -> isl.PwAff:
+        """Division by something that fits into the dividend a few times at most, wherever it is computed."""
+        reached = self.within_types(scope).intersect(scope.may)
+        pieces: list[isl.PwAff] = []
+        for number in range(-_MOST_QUOTIENT, _MOST_QUOTIENT + 1):
+            rest = left.sub(right.scale_val(integer(number)))
+            quotient = integers.constant(left.get_domain_space(), number)
+            where = quotients(left, right, number)
+            pieces.append((quotient if expression.operator == "/" else rest).intersect_domain(where))
+            reached = reached.subtract(where)
+        if not reached.is_empty():
+            raise self._not_affine(expression)
+        return coalesced(reduce(isl.PwAff.union_add, pieces))
 
     def _by_constant(self, expression: c.Binary, left: isl.PwAff, number: int) -> isl.PwAff:
         """C division truncates towards zero, and the remainder has the sign of the dividend."""
@@ -368,6 +391,16 @@ class AffineReader:
         offset = expression.span.start
         what, hint = _explain(expression, self.written | self.iterators)
         return self.text.not_affine(what, offset, hint)
+
+
+def quotients(left: isl.PwAff, right: isl.PwAff, number: int) -> isl.Set:
+    """{ [i] }: where C's left / right is a number, and right is positive."""
+    rest = left.sub(right.scale_val(integer(number)))
+    positive = right.pos_set()
+    if number == 0:
+        return positive.intersect(rest.lt_set(right)).intersect(rest.neg().lt_set(right))
+    rest = rest if number > 0 else rest.neg()
+    return positive.intersect(rest.nonneg_set()).intersect(rest.lt_set(right))
 
 
 def _is_zero_or_one(expression: Expression) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from arrayfold.c import tree as c
-from arrayfold.c.source import CText
+from arrayfold.c.source import Choice, CText
 from arrayfold.c.tree import Expression, Variable, array_access, bare
 from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.frontends.c.choices import choice_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,23 +26,27 @@ class Effect:
 
 
 class EffectReader:
-    """Collects the accesses of expressions."""
+    """Collects the accesses of expressions.
+
+    choices  what affine conditions decide in the last one
+    """
 
     def __init__(self, text: CText, affine: AffineReader, is_data: Callable[[Variable], bool]) -> None:
         self._text = text
         self._affine = affine
         self._is_data = is_data
         self._found: list[Effect] = []
+        self.choices: list[Choice] = []
 
     def of_statement(self, expression: Expression, scope: Scope) -> list[Effect]:
         """The accesses of an expression statement: a chain of assignments, an increment, or a call."""
-        self._found = []
+        self._found, self.choices = [], []
         self._assignment(expression, scope)
         return self._found
 
     def of_value(self, expression: Expression, scope: Scope) -> list[Effect]:
         """The accesses of an expression whose value is used."""
-        self._found = []
+        self._found, self.choices = [], []
         self._value(expression, scope)
         return self._found
 
@@ -104,6 +109,9 @@ class EffectReader:
             )
 
     def _value(self, expression: Expression, scope: Scope) -> None:
+        choice = choice_of(expression, scope, self._affine)
+        if choice is not None:
+            self.choices.append(choice)
         match expression:
             case c.Number() | c.OtherLiteral() | c.Opaque(what="sizeof"):
                 return

@@ -9,7 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.c import tree as c
-from arrayfold.c.source import CText, Guard, Implied, Region, StatementSource, Turns, loop_variable
+from arrayfold.c.source import Choice, CText, Guard, Implied, Region, StatementSource, Turns, loop_variable
 from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
@@ -126,7 +126,7 @@ class RegionWalk:
                 number, place = self._evaluate(single, place, number, None)
             return number, place
         effects = self._effects.of_statement(statement.expression, place.scope)
-        self._add(statement, place, number, effects, label)
+        self._add(statement, place, number, effects, label, self._effects.choices)
         return number + 1, place.in_scope(self._values.evaluated(statement.expression, place.scope))
 
     def _declare(self, variables: Sequence[Variable], place: Place, number: int) -> tuple[int, Place]:
@@ -145,7 +145,7 @@ class RegionWalk:
                 )
             effects = self._effects.of_value(variable.initial, place.scope)
             effects.append(Effect(variable, (), True, place.scope, variable.span.start, node=variable))
-            self._add(variable, place, number, effects)
+            self._add(variable, place, number, effects, None, self._effects.choices)
             place = place.in_scope(self._values.declared(variable, place.scope))
             number += 1
         return number, place
@@ -157,13 +157,18 @@ class RegionWalk:
         number: int,
         effects: Sequence[Effect],
         label: str | None = None,
+        choices: Sequence[Choice] = (),
     ) -> str:
         name = label if label and label not in self._names else f"S_{len(self.found)}"
         while name in self._names or (name != label and name in self._labels):
             name += "_"
         self._names.add(name)
         may, must = coalesced(place.scope.may), coalesced(place.scope.must)
-        source = StatementSource(node, place.scope.iterators, place.guards)
+        own = tuple(
+            replace(one, among=one.among.set_tuple_name(name), where=one.where.set_tuple_name(name))
+            for one in choices
+        )
+        source = StatementSource(node, place.scope.iterators, place.guards, choices=own)
         self.found.append(Found(name, source, may, must, place.at(number), tuple(effects)))
         return name
 
@@ -173,9 +178,9 @@ class RegionWalk:
         scope = place.scope
         truth = self._affine.truth(node.condition, scope)
         inside = outside = place
-        effects = self._effects.of_value(node.condition, scope)
+        effects, choices = self._effects.of_value(node.condition, scope), self._effects.choices
         if not truth.is_exact or any(effect.variable not in scope.values for effect in effects):
-            name = self._add(node.condition, place, number, effects)
+            name = self._add(node.condition, place, number, effects, None, choices)
             number += 1
             if not truth.is_exact:
                 inside, outside = (place.under(Guard(node.condition, holds, name)) for holds in (True, False))

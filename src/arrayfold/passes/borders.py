@@ -1,0 +1,282 @@
+"""Interior and border of a statement: where affine conditions inside of it come out as they mostly do.
+
+A clamp such as `x > 0 ? x - 1 : 0` decides something in the first iteration only. So the statement becomes
+two: one for the interior, in which such conditions are gone, and one for the border, which keeps them. Both
+run when the one they come from ran, so neither the order nor a value changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from math import prod
+from typing import Any, ClassVar, cast
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError
+from arrayfold.c.source import Choice, CSource, StatementSource
+from arrayfold.c.tree import Assign, Cast, Evaluate, Expression, Reference, Span, Variable, bare
+from arrayfold.exact.isl import coalesced, fix_parameters, fresh_name, maps_of, without_parameters
+from arrayfold.exact.parameter_values import comfortable_parameters
+from arrayfold.exact.relations import union_of_maps
+from arrayfold.program.model import Access, Moved, Problem, Program, Statement
+
+_SAMPLE = 40
+_MOST_POINTS = 100_000
+_MOSTLY = 0.6
+_NOWHERE = Span(-1, -1, is_text=False)
+
+
+@dataclass(frozen=True)
+class SplitBorders:
+    """The interior of statements apart from their borders; conditions on data are not looked at."""
+
+    name: ClassVar[str] = "split-borders"
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program with statements of their own for interiors; the same one if there are no borders."""
+        del budget
+        if not isinstance(program, Program):
+            raise InputError("only the statements of a program have borders")
+        if program.source is None:
+            return program
+        splits = _splits(program, program.source)
+        return _split_program(program, program.source, splits) if splits else program
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """A statement in two.
+
+    inside  what the statement for the interior is called
+    where   { S[i] }  the interior
+    border  { S[i] }  the rest, which may be empty
+    chosen  expression -> what it is in the interior
+    beside  expression -> what it is on the border
+    """
+
+    inside: str
+    where: isl.Set
+    border: isl.Set
+    chosen: Mapping[Expression, Expression]
+    beside: Mapping[Expression, Expression]
+
+
+# ---------------------------------------------------------------- where
+
+
+def _splits(program: Program, source: CSource) -> dict[str, _Split]:
+    """Statement -> its interior, for those that have one and are code."""
+    sample = fix_parameters(comfortable_parameters(program.running_sizes(), {}, _SAMPLE))
+    taken = [statement.name for statement in program.statements]
+    found: dict[str, _Split] = {}
+    for statement in program.statements:
+        name, text = statement.name, source.statements[statement.name]
+        if not text.choices or not isinstance(text.node, Evaluate | Variable):
+            continue
+        whole = statement.domain.intersect_params(program.context)
+        interior, chosen = _interior(whole, text.choices, sample)
+        if chosen:
+            border = coalesced(whole.subtract(interior))
+            inside = name if border.is_empty() else fresh_name(f"{name}_inside", taken)
+            taken.append(inside)
+            _, beside = _interior(border, text.choices, None)
+            found[name] = _Split(inside, coalesced(interior), border, chosen, beside)
+    return found
+
+
+def _interior(
+    whole: isl.Set, choices: Sequence[Choice], sample: isl.Set | None
+) -> tuple[isl.Set, dict[Expression, Expression]]:
+    """{ S[i] } where conditions come out as they mostly do, and what the expressions are there.
+
+    sample  { : }  one size; without it, where they come out alike
+    """
+    interior, chosen = whole, dict[Expression, Expression]()
+    for choice in choices:
+        holds = interior.intersect(choice.where)
+        fails = interior.intersect(choice.among).subtract(choice.where)
+        outcomes = [(holds, fails, choice.then), (fails, holds, choice.otherwise)]
+        for mostly, rarely, value in outcomes:
+            if value is None or mostly.is_empty():
+                continue
+            if rarely.is_empty() or (sample is not None and _is_most(mostly, rarely, sample)):
+                interior = coalesced(interior.subtract(rarely))
+                chosen[choice.node] = value
+                break
+    return interior, chosen
+
+
+def _is_most(mostly: isl.Set, rarely: isl.Set, sample: isl.Set) -> bool:
+    """Whether one set has most of the iterations at a size, in the loops that tell the two apart."""
+    test = mostly.gist(mostly.union(rarely))
+    loops = [k for k in range(test.dim(isl.dim_type.set)) if test.involves_dims(isl.dim_type.set, k, 1)]
+    most, few = (_count(one, loops, sample) for one in (mostly, rarely))
+    return bool(loops) and most is not None and few is not None and most >= _MOSTLY * (most + few)
+
+
+def _count(instances: isl.Set, loops: Sequence[int], sample: isl.Set) -> int | None:
+    """How many iterations of some loops there are at a size; None if too many."""
+    here = without_parameters(instances.intersect_params(sample))
+    for k in reversed(range(here.dim(isl.dim_type.set))):
+        if k not in loops:
+            here = here.project_out(isl.dim_type.set, k, 1)
+    if here.is_empty():
+        return 0
+    ends = [(here.dim_min_val(k), here.dim_max_val(k)) for k in range(len(loops))]
+    if not all(one.is_int() for pair in ends for one in pair):
+        return None
+    size = prod(high.to_python() - low.to_python() + 1 for low, high in ends)
+    return int(str(here.count_val())) if size <= _MOST_POINTS else None
+
+
+# ---------------------------------------------------------------- the program
+
+
+def _split_program(program: Program, source: CSource, splits: Mapping[str, _Split]) -> Program:
+    parts = _parts(program, splits)
+    statements: list[Statement] = []
+    sources = dict(source.statements)
+    for statement in program.statements:
+        split = splits.get(statement.name)
+        if split is None:
+            statements.append(statement)
+            continue
+        old = sources.pop(statement.name)
+        if not split.border.is_empty():
+            statements.append(_part(statement, statement.name, split.border))
+            beside = _restricted(old, statement.name, split.border)
+            sources[statement.name] = _simplified(beside, split.beside)
+        statements.append(_part(statement, split.inside, split.where))
+        sources[split.inside] = _simplified(_restricted(old, split.inside, split.where), split.chosen)
+    as_written = coalesced(source.schedule.apply_domain(parts))
+    schedule = program.schedule
+    if schedule is not None:
+        schedule = as_written if schedule is source.schedule else coalesced(schedule.apply_domain(parts))
+    moved = program.moved
+    if moved is not None:
+        moved = Moved(_of_parts(moved.reads, parts), _of_parts(moved.writes, parts))
+    return replace(
+        program,
+        statements=tuple(statements),
+        schedule=schedule,
+        happens_before=_between_parts(program.happens_before, parts),
+        exclusive=_between_parts(program.exclusive, parts),
+        optional=None if program.optional is None else program.optional.apply(parts),
+        moved=moved,
+        source=replace(source, statements=sources, schedule=as_written),
+    )
+
+
+def _parts(program: Program, splits: Mapping[str, _Split]) -> isl.UnionMap:
+    """{ S[i] -> S[i]; S[i] -> S_inside[i] }: an instance and what it is called from now on."""
+    found: list[isl.Map] = []
+    for statement in program.statements:
+        itself = isl.Map.identity(statement.domain.get_space().map_from_set())
+        split = splits.get(statement.name)
+        if split is None:
+            found.append(itself)
+            continue
+        inside = itself.intersect_domain(split.where).set_tuple_name(isl.dim_type.out, split.inside)
+        found += [itself.intersect_domain(split.border), inside]
+    return union_of_maps(program.context.get_space(), found)
+
+
+def _between_parts(pairs: isl.UnionMap | None, parts: isl.UnionMap) -> isl.UnionMap | None:
+    """{ S[i] -> T[j] } with the new names on both sides."""
+    return None if pairs is None else coalesced(pairs.apply_domain(parts).apply_range(parts))
+
+
+def _of_parts(places: isl.UnionMap, parts: isl.UnionMap) -> isl.UnionMap:
+    """{ [S[i] -> A[x]] -> B[y] } with the new names of instances."""
+    found: list[isl.Map] = []
+    renamings = maps_of(parts)
+    for place in maps_of(places):
+        cells = isl.Map.identity(place.domain().unwrap().get_space().range().map_from_set())
+        instance = place.domain().unwrap().get_tuple_name(isl.dim_type.in_)
+        found += [
+            place.apply_domain(renaming.product(cells))
+            for renaming in renamings
+            if renaming.get_tuple_name(isl.dim_type.in_) == instance
+        ]
+    return union_of_maps(places.get_space(), found)
+
+
+def _part(statement: Statement, name: str, where: isl.Set) -> Statement:
+    """A statement for some of the instances."""
+    accesses: list[Access] = []
+    for access in statement.accesses:
+        relation = coalesced(access.relation.intersect_domain(where))
+        if not relation.is_empty():
+            relation = relation.set_tuple_name(isl.dim_type.in_, name)
+            accesses.append(replace(access, relation=relation))
+    return Statement(name, where.set_tuple_name(name), tuple(accesses))
+
+
+def _restricted(source: StatementSource, name: str, where: isl.Set) -> StatementSource:
+    """The text of a statement for some of the instances."""
+    cells = {
+        node: coalesced(relation.intersect_domain(where)).set_tuple_name(isl.dim_type.in_, name)
+        for node, relation in source.cells.items()
+    }
+    return replace(source, cells=cells, choices=())
+
+
+# ---------------------------------------------------------------- the text
+
+
+def _simplified(source: StatementSource, chosen: Mapping[Expression, Expression]) -> StatementSource:
+    """The text of a statement where these expressions are what was chosen for them."""
+    if not chosen:
+        return source
+    simpler = _Simpler(chosen)
+    node = source.node
+    if isinstance(node, Variable):
+        assert node.initial is not None
+        target = Reference(_NOWHERE, node.type, node)
+        simpler.made[node] = target
+        node = Evaluate(_NOWHERE, Assign(_NOWHERE, node.type, "=", target, node.initial))
+    assert isinstance(node, Evaluate)
+    node = Evaluate(_NOWHERE, simpler.of(node.expression))
+    cells = {simpler.made.get(old, old): relation for old, relation in source.cells.items()}
+    return replace(source, node=node, cells={**source.cells, **cells})
+
+
+class _Simpler:
+    """Expressions with others in them; parts without one stay the same objects.
+
+    made  old node -> new one
+    """
+
+    def __init__(self, chosen: Mapping[Expression, Expression]) -> None:
+        self._chosen = chosen
+        self.made: dict[Expression | Variable, Expression] = {}
+
+    def of(self, node: Expression) -> Expression:
+        """The expression with what was chosen in it."""
+        if node in self._chosen:
+            value = self.of(self._chosen[node])
+            inner = bare(value)
+            is_same = (inner.type.kind, inner.type.bits) == (node.type.kind, node.type.bits)
+            return inner if is_same else Cast(_NOWHERE, node.type, inner, is_implied=False)
+        changes: dict[str, Any] = {}
+        for field in fields(node):
+            value = getattr(node, field.name)
+            new = self._of_field(value)
+            if new is not value:
+                changes[field.name] = new
+        if not changes:
+            return node
+        self.made[node] = replace(node, span=_NOWHERE, **changes)
+        return self.made[node]
+
+    def _of_field(self, value: object) -> object:
+        if isinstance(value, Expression):
+            return self.of(value)
+        if not isinstance(value, tuple):
+            return value
+        parts = cast("tuple[object, ...]", value)
+        new = tuple(map(self._of_field, parts))
+        return parts if all(a is b for a, b in zip(new, parts, strict=True)) else new

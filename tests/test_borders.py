@@ -1,0 +1,201 @@
+"""Borders: clamps, minima, wrap-around and conditions leave innermost loops of the interior."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import islpy as isl
+import pytest
+
+from arrayfold import fold, reorder
+from arrayfold.base.errors import InputError
+from arrayfold.exact.isl import maps_of
+from arrayfold.exact.relations import union_of_sets
+from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.borders import SplitBorders
+from arrayfold.program.model import Program
+from inner_loops import innermost_loops
+from support.runs import run_both
+
+MACROS = """
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define CLAMP(v, lo, hi) ((v) < (lo) ? (lo) : (v) > (hi) ? (hi) : (v))
+static inline int lesser(int a, int b) { return a < b ? a : b; }
+"""
+# Two stages, of which the second reads neighbours; what is read of the row is the placeholder.
+TWO_STAGES = (
+    MACROS
+    + """
+void stages(int h, int w, const float in[restrict h][w], float out[restrict h][w])
+{
+    float t[h][w];
+#pragma scop
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++)
+            t[y][x] = in[y][x] * 0.5f;
+        for (int x = 0; x < w; x++)
+            out[y][x] = %s;
+    }
+#pragma endscop
+}
+"""
+)
+NEIGHBOURS = {
+    "conditional": "t[y][x > 0 ? x - 1 : 0] + t[y][x]",
+    "macros": "t[y][MAX(x - 1, 0)] + t[y][MIN(x + 1, w - 1)]",
+    "nested": "t[y][CLAMP(x - 1, 0, w - 1)] + t[y][CLAMP(x + 2, 0, w - 1)]",
+    "function": "t[y][lesser(x + 1, w - 1)]",
+    "wrap-around": "t[y][(x + 1) % w] + t[y][(x + w - 1) % w]",
+    "of another array": "t[y][x] + in[MAX(y - 1, 0)][MIN(x + 3, w - 1)]",
+    "of a value": "x == 0 || x == w - 1 ? 0 : t[y][x]",
+    "of another type": "t[y][x > 1 ? x - 2u : 0] + t[y][x]",
+}
+
+
+def program_of(text: str) -> Program:
+    (program,) = read_c("test.c", text.encode())
+    return program
+
+
+def interior_loops(code: str) -> list[str]:
+    """The innermost loops of a file without conditions in their bodies."""
+    loops = innermost_loops(code)
+    return [loop for loop in loops if not re.search(r"\?|%|\bif\b|lesser", loop.partition("{")[2] or loop)]
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_both_parts_are_the_whole(name: str) -> None:
+    """Every instance is in one part, at its time, with its accesses."""
+    program = program_of(TWO_STAGES % NEIGHBOURS[name])
+    split = SplitBorders().apply(program)
+    assert len(split.statements) == len(program.statements) + 1
+    names = {one.name: one.name.removesuffix("_inside") for one in split.statements}
+    assert split.schedule is split.source.schedule if split.source else False
+    assert program.schedule is not None
+    assert split.schedule is not None
+
+    def renamed(relation: isl.UnionMap) -> isl.UnionMap:
+        parts = [
+            one.set_tuple_name(isl.dim_type.in_, names[one.get_tuple_name(isl.dim_type.in_)])
+            for one in maps_of(relation)
+        ]
+        found = isl.UnionMap.empty(relation.get_space())
+        for part in parts:
+            found = found.union(part)
+        return found
+
+    domain = program.domain().intersect_params(program.context)
+    inside, border = (
+        union_of_sets(
+            program.context.get_space(),
+            (
+                one.domain.set_tuple_name(names[one.name])
+                for one in split.statements
+                if ("_inside" in one.name) == kind
+            ),
+        )
+        for kind in (True, False)
+    )
+    assert inside.intersect(border).is_empty()
+    assert inside.union(border).is_equal(domain)
+    assert (
+        renamed(split.schedule).intersect_domain(domain).is_equal(program.schedule.intersect_domain(domain))
+    )
+    for writes in (True, False):
+        expected = program.accesses(writes=writes).intersect_params(program.context)
+        assert renamed(split.accesses(writes=writes)).is_equal(expected)
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+@pytest.mark.parametrize("sizes", [{"h": 1, "w": 1}, {"h": 3, "w": 2}, {"h": 4, "w": 9}])
+def test_the_interior_has_no_conditions(name: str, sizes: dict[str, int]) -> None:
+    result = fold(program_of(TWO_STAGES % NEIGHBOURS[name]))
+    code = result.to_c()
+    inside = [loop for loop in interior_loops(code) if "out[" in loop]
+    assert inside, code
+    assert run_both(result, code.encode(), params=sizes).is_equal
+
+
+def test_conditions_of_statements_leave_innermost_loops() -> None:
+    text = """
+void edge(int n, int m, const double in[restrict n][m], double out[restrict n][m])
+{
+    double t[n][m];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            t[i][j] = in[i][j] * 0.5;
+            if (j > 0 && j < m - 1)
+                out[i][j] = t[i][j] + in[i][j + 1];
+            else
+                out[i][j] = t[i][j];
+        }
+#pragma endscop
+}
+"""
+    result = fold(program_of(text))
+    code = result.to_c()
+    loops = innermost_loops(code)
+    assert any("out[" in loop for loop in loops)
+    assert not any(re.search(r"\bif\b|\?", loop.partition("{")[2]) for loop in loops)
+    assert run_both(result, code.encode(), params={"n": 3, "m": 7}).is_equal
+
+
+def test_halves_have_no_interior() -> None:
+    """Where a condition holds about as often as it fails, nothing is gained by two statements."""
+    program = program_of(TWO_STAGES % "x < y ? t[y][x] : 0")
+    assert SplitBorders().apply(program) is program
+
+
+def test_conditions_on_data_are_no_borders() -> None:
+    program = program_of(TWO_STAGES % "t[y][x] > 0 ? t[y][x] : 0")
+    assert SplitBorders().apply(program) is program
+
+
+def test_what_is_decided_everywhere_makes_no_second_statement() -> None:
+    program = program_of(TWO_STAGES % "t[y][x >= 0 ? x : 0]")
+    split = SplitBorders().apply(program)
+    assert [one.name for one in split.statements] == [one.name for one in program.statements]
+    lines = fold(program).to_c(loops="generate").splitlines()
+    assert [line.strip() for line in lines if "out[" in line and "=" in line] == ["out[c0][c2] = t[c2];"]
+
+
+def test_relations_between_instances_know_both_parts() -> None:
+    program = program_of(TWO_STAGES % NEIGHBOURS["macros"])
+    names = [one.name for one in program.statements]
+    pairs = isl.UnionMap(f"[h, w] -> {{ {names[0]}[y, x] -> {names[1]}[y, x] : 0 <= y < h and 0 <= x < w }}")
+    split = SplitBorders().apply(
+        replace(program, happens_before=pairs, exclusive=pairs, optional=pairs.range())
+    )
+    for relation in (split.happens_before, split.exclusive):
+        assert relation is not None
+        targets = {one.get_tuple_name(isl.dim_type.out) for one in maps_of(relation)}
+        assert targets == {names[1], f"{names[1]}_inside"}
+    assert split.optional is not None
+    assert len(maps_of(split.optional.identity())) == 2
+
+
+@pytest.mark.parametrize("order", [{"fuse": True}, {"tile": (4,)}, {"parallel": True}])
+def test_other_orders_have_interiors_too(order: dict[str, object]) -> None:
+    text = TWO_STAGES % "t[MAX(y - 1, 0)][x] + t[y][MIN(x + 1, w - 1)]"
+    result = fold(reorder(program_of(text), **order))  # type: ignore[arg-type]
+    code = result.to_c()
+    for sizes in ({"h": 1, "w": 1}, {"h": 9, "w": 6}):
+        assert run_both(result, code.encode(), params=sizes).is_equal
+
+
+@pytest.mark.parametrize("divisor", ["2 * w", "w"])
+@pytest.mark.parametrize("operator", ["%", "/"])
+def test_division_by_a_size_is_affine_where_the_quotient_is_small(divisor: str, operator: str) -> None:
+    """C's quotients and remainders of -w < x + k < 3w by enumeration."""
+    text = TWO_STAGES % f"t[y][x] + in[y][0 * (int)((x + 3 - w) {operator} ({divisor}))]"
+    program = program_of(text)
+    assert program.context.is_equal(program_of(TWO_STAGES % "t[y][x]").context)
+
+
+def test_a_quotient_that_may_be_anything_is_refused() -> None:
+    text = (TWO_STAGES % "t[y][x] + in[y][(x * x) % w]").replace("x * x", "17 * x")
+    with pytest.raises(InputError, match="affine only with a constant"):
+        program_of(text)
