@@ -7,7 +7,6 @@ exhaust their stack. What is found is sent while the work goes on, so that nothi
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import faulthandler
 import gc
@@ -30,10 +29,10 @@ import islpy as isl
 from arrayfold.base.budget import Budget, add_work, work_done
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError, InternalError
+from arrayfold.base.watchdog import die_with_parent
 
 # Operations that C code does in a second of the processor where it counts any.
 _OPERATIONS_OF_C = 750_000
-_PR_SET_PDEATHSIG = 1
 _HEAD = struct.Struct("!cQ")
 _TEXTS = (isl.BasicSet, isl.BasicMap, isl.Set, isl.Map, isl.UnionSet, isl.UnionMap, isl.PwAff)
 _Answer = TypeVar("_Answer")
@@ -235,13 +234,6 @@ def _send_all(
     except (Exception, KeyboardInterrupt) as error:
         where = "".join(traceback.format_exception(error))
         send(b"e", _pickled(_Failure(InternalError, internal(error).args, {}, where), known))
-
-
-def die_with_parent() -> None:
-    """Ask Linux to end this process when its parent ends, however that happens."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 # ---------------------------------------------------------------- objects on their way

@@ -7,6 +7,7 @@ whatever is neither, such as a parser.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
@@ -15,13 +16,13 @@ import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-from arrayfold.base.deadline import die_with_parent
 from arrayfold.base.defects import internal
 
 _GRACE_SECONDS = 0.7
 _BUSY = 6.0
 _STACK_BYTES = 100 << 20
 _RECURSION_LIMIT = 20_000
+_PR_SET_PDEATHSIG = 1
 _to_parent: int | None = None
 
 
@@ -91,6 +92,13 @@ def _be_child(work: Callable[[], int], writing: int) -> None:
         print(f"arrayfold: {internal(error)}", file=sys.stderr, flush=True)  # noqa: T201
     finally:
         os._exit(status)
+
+
+def die_with_parent() -> None:
+    """Ask Linux to end this process when its parent ends, however that happens."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _make_room_for_recursion() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.choices import Favor, Share
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import NothingProved
+from arrayfold.base.reported import reported
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import bound_beside, fold_one
 from arrayfold.fold.bands import fold_in_bands

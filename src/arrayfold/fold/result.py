@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from arrayfold.base.choices import Loops, Style
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
 from arrayfold.base.html import html_table
+from arrayfold.base.reported import reported
 from arrayfold.bounds.minimal import Gap, gap_of, is_above_somewhere, not_above
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.codegen import FoldedRegion, StorageFold, write_c

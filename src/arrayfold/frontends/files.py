@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
 from arrayfold.base.input_file import read_input, text_of
 from arrayfold.base.nesting import check_nesting, too_deep
+from arrayfold.base.reported import reported
 from arrayfold.base.source_text import SourceText
 from arrayfold.base.watchdog import reading
 from arrayfold.frontends.toml.problem import read_json_problem, read_problem

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 
 import islpy as isl
 
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import IncompleteMapping
+from arrayfold.base.reported import reported
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff

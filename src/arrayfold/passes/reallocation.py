@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.deadline import answer_in_time
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
+from arrayfold.base.reported import reported
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.frontends.kernel import Kernel
 from arrayfold.order.movable import find_obstacle, may_move

@@ -11,8 +11,8 @@ import islpy as isl
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.deadline import answer_in_time
-from arrayfold.base.defects import reported
 from arrayfold.base.errors import InputError
+from arrayfold.base.reported import reported
 from arrayfold.base.source_text import SourceText
 from arrayfold.exact.isl import coalesced, maps_of
 from arrayfold.frontends.kernel import Kernel, as_problem
