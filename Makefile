@@ -6,6 +6,9 @@ READY := .venv/.ready
 SYNC := $(UV) pip sync --quiet --compile-bytecode --python .venv --require-hashes requirements.lock
 ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 
+# Tests start the command hundreds of times: its modules are compiled once, whatever the machine's habit.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test lint browser fuzz bench docs lock clean
 
 demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.folded.c, run and compare both
