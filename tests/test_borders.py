@@ -72,7 +72,9 @@ def test_both_parts_are_the_whole(name: str) -> None:
     split = SplitBorders().apply(program)
     assert len(split.statements) == len(program.statements) + 1
     names = {one.name: one.name.removesuffix("_inside") for one in split.statements}
-    assert split.schedule is split.source.schedule if split.source else False
+    assert split.source is not None
+    assert split.schedule is not None
+    assert split.schedule.is_equal(split.source.schedule)
     assert program.schedule is not None
     assert split.schedule is not None
 

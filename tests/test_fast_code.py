@@ -21,7 +21,7 @@ from arrayfold.fold.result import FoldResult
 from arrayfold.frontends.c.read import read_c
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.order.code_order import CodeOrder
-from arrayfold.program.guards import with_guard_reads
+from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
 from inner_loops import dividing_loops, innermost_loops

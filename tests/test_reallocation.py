@@ -78,12 +78,14 @@ def most_live(program: Program, params: dict[str, int]) -> dict[str, int]:
     """The cells of each temporary that are in memory at one moment."""
     trace = trace_of(program, params)
     return {
-        array.name: trace.most_live(array.name) for array in program.arrays if array.name in program.origins
+        array.name: trace.most_live(array.name)
+        for array in program.arrays
+        if array.name in program.relocation.origins
     }
 
 
 def sizes_at(program: Program, params: dict[str, int]) -> dict[str, int]:
-    return {one.name: one.size.at(params) for one in fold(program) if one.name in program.origins}
+    return {one.name: one.size.at(params) for one in fold(program) if one.name in program.relocation.origins}
 
 
 # ---------------------------------------------------------------- Mor14
@@ -182,7 +184,7 @@ void f(int N, const double in[restrict N], double out[restrict N])
 @pytest.mark.parametrize("style", ["fast", "readable"])
 def test_assignments_inside_of_assignments_and_macros(style: Style) -> None:
     program = reallocate(program_of(CHAIN))
-    assert set(program.origins.values()) == {"b", "c"}
+    assert set(program.relocation.origins.values()) == {"b", "c"}
     result = fold(program)
     assert run_both(result, result.to_c(style=style).encode(), params={"N": 9}).is_equal
 
@@ -254,7 +256,7 @@ void f(int N, const double in[restrict N], double out[restrict N])
     program = program_of(text)
     with pytest.raises(InputError, match=reason):
         reallocate(program, ["t"])
-    assert not reallocate(program).origins
+    assert not reallocate(program).relocation.origins
 
 
 def test_a_parallel_program_must_leave_no_doubt_about_values() -> None:
@@ -273,7 +275,7 @@ parallel = { 0 = "doall" }
     assert isinstance(program, Program)
     with pytest.raises(InputError, match="which of its parallel parts runs first"):
         reallocate(program, ["A"])
-    assert reallocate(example("jacobi-openmp.c")).origins
+    assert reallocate(example("jacobi-openmp.c")).relocation.origins
 
 
 HALF_ORDERED = """

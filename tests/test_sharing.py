@@ -17,7 +17,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.passes.merge import merge
+from arrayfold.passes.merge import Merge
 from arrayfold.run.compiler import find_compiler
 from arrayfold.sharing.exchange import find_intervals, placement_problem
 from arrayfold.sharing.interference import Interference, find_interference
@@ -204,8 +204,7 @@ def test_members_say_where_arrays_are() -> None:
     result = fold_shared(example("smoother.c"), "cells")
     (memory,) = result
     params = {"N": 5}
-    program, embedding = merge(example("smoother.c"), ["a", "b", "c", "d"])
-    del program
+    embedding = Merge(("a", "b", "c", "d")).embedding(example("smoother.c"))
     assert [one.array for one in memory.members] == list(embedding.places)
     seen = {one.array: one.address((2, 3), params) for one in memory.members}
     assert len(set(seen.values())) == 4

@@ -15,7 +15,7 @@ from arrayfold.fold.arrays import fold_shared
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.order.movable import find_obstacle
-from arrayfold.passes.merge import merge
+from arrayfold.passes.merge import Merge
 from arrayfold.passes.reallocation import reallocate
 from arrayfold.program.model import Program
 from arrayfold.sharing.interference import find_interference
@@ -51,14 +51,15 @@ def test_values_are_where_they_are_read(random_program: RandomProgram) -> None:
 
 def check_merged(program: Program, arrays: Sequence[str], *, one_number: bool = True) -> None:
     """Conflicts and bound of the common array are those of enumeration."""
-    merged, embedding = merge(program, arrays, one_number=one_number)
-    conflicts = Analysis.of(merged).conflicts(embedding.name)
+    merge = Merge(tuple(arrays), one_number)
+    merged = merge.apply(program)
+    conflicts = Analysis.of(merged).conflicts(merge.embedding(program).name)
     bound = find_lower_bound(conflicts)
     for n in all_sizes():
         trace = trace_of(merged, {"N": n})
-        assert pairs_at(conflicts, {"N": n}) == trace.conflicts(embedding.name)
-        assert bound.at({"N": n}) == trace.most_live(embedding.name)
-        assert trace.most_live(embedding.name) == most_live(trace_of(program, {"N": n}), arrays)
+        assert pairs_at(conflicts, {"N": n}) == trace.conflicts(conflicts.name)
+        assert bound.at({"N": n}) == trace.most_live(conflicts.name)
+        assert trace.most_live(conflicts.name) == most_live(trace_of(program, {"N": n}), arrays)
 
 
 def most_live(trace: Trace, arrays: Sequence[str]) -> int:
@@ -93,7 +94,7 @@ def test_one_memory_for_the_values_of_statements(random_program: RandomProgram) 
     names = expandable(program)
     assume(names)
     expanded = reallocate(program, names)
-    arrays = [name for name in analyse(expanded).temporaries if name in expanded.origins]
+    arrays = [name for name in analyse(expanded).temporaries if name in expanded.relocation.origins]
     assume(len(arrays) > 1)
     check_merged(expanded, arrays)
 

@@ -164,20 +164,21 @@ class Input:
         self, problem: Problem, budget: Budget | None, reallocated: Sequence[str] | None = None
     ) -> Problem:
         from arrayfold.frontends import apply_options
+        from arrayfold.passes import in_order
         from arrayfold.program.model import Program
 
         named = self.temporary or ()
         problem = apply_options(problem, context=self.context, live_out=self.live_out, temporary=named)
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
-        for change in self._passes(problem, reallocated):
+        for change in in_order(self._passes(problem, reallocated)):
             problem = change.apply(problem, budget)
             if (missing := _what_is_missing(change, problem)) is not None:
                 typer.echo(f"arrayfold: note: {missing}", err=True)
         return problem
 
     def _passes(self, problem: Problem, reallocated: Sequence[str] | None) -> Iterator[Pass]:
-        """What is done to a problem before it is folded, in the order of `PASSES`."""
+        """What the options ask for before a problem is folded."""
         from arrayfold.passes import AllOrders, Reallocate
 
         if reallocated is not None:
@@ -195,7 +196,7 @@ def _what_is_missing(change: Pass, program: Program) -> str | None:
     """What a pass did not find although it was asked for."""
     from arrayfold.passes import Reallocate, Reorder
 
-    if isinstance(change, Reallocate) and not program.origins:
+    if isinstance(change, Reallocate) and not program.relocation.origins:
         return "no value can have another place; arrays stay as they are"
     if isinstance(change, Reorder) and change.parallel and not program.parallel:
         return f"{program.name}: no loop can run in parallel"

@@ -75,7 +75,7 @@ class Group:
 def is_in_group(program: Program, name: str, blocks: Iterable[Block] = ()) -> bool:
     """Whether an array takes the place of others, or of one together with others."""
     source = program.source
-    if name in program.origins or any(name in block.offsets for block in blocks):
+    if name in program.relocation.origins or any(name in block.offsets for block in blocks):
         return True
     return source is not None and source.variables[name] in source.replaced.values()
 
@@ -197,13 +197,16 @@ def _before(
 ) -> Formula | None:
     """Cells of the arrays whose place the members take."""
     kind = _kind(program, next(iter(members)))
-    gone = {**program.replaced, **{one.array: one.size for one in program.buffers.values()}}
+    gone = {
+        **program.relocation.replaced,
+        **{one.array: one.size for one in program.relocation.buffers.values()},
+    }
     total = Formula.constant(0)
     for name, size in gone.items():
         if _kind(program, name) == kind:
             total += _declared_size(program, name) or size
     placed = {name for block in blocks for name in block.offsets if name in members}
-    for name in sorted(placed - program.origins.keys()):
+    for name in sorted(placed - program.relocation.origins.keys()):
         size = _declared_size(program, name)
         if size is None:
             return None

@@ -132,7 +132,7 @@ class Independence:
             variable = source.variables.get(name)
             mapping = self.mappings.get(name)
             one_cell = isinstance(mapping, ModularMapping) and not mapping.moduli
-            is_scalar = _is_local_scalar(variable) and name not in self.program.origins
+            is_scalar = _is_local_scalar(variable) and name not in self.program.relocation.origins
             is_register = is_scalar and variable not in self._seen
             if not (is_register or one_cell):
                 yield name

@@ -25,7 +25,7 @@ from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.layout import wraps
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.order.code_order import CodeOrder
-from arrayfold.program.guards import with_guard_reads
+from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered, slope_of

@@ -32,7 +32,8 @@ from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.order.code_order import CodeOrder
 from arrayfold.passes.borders import SplitBorders
-from arrayfold.program.guards import check_guards, refuse_uncertain_loops, with_guard_reads
+from arrayfold.passes.guard_reads import with_guard_reads
+from arrayfold.program.guards import check_guards, refuse_uncertain_loops
 from arrayfold.program.model import Program
 
 _INT_BITS = 32
@@ -77,7 +78,7 @@ def generate_region(
     source = program.source
     order = CodeOrder.of(program, source)
     iterators = [variable for name in order.statements for variable in source.statements[name].iterators]
-    of_threads = source.of_threads if _is_as_written(program, source) else program.private_variables()
+    of_threads = source.of_threads if program.is_as_written else program.private_variables()
     users = _users(program, source, of_threads)
     new = tuple(names.fresh(f"c{k}") for k in range(order.depth))
     is_cut = bool(users) and bool(order.parallel)
@@ -163,7 +164,7 @@ def _statement_writer(
         item.name: {
             source.variables[access.array]: storages[access.array]
             for access in item.accesses
-            if access.array in storages and access.array not in program.origins
+            if access.array in storages and access.array not in program.relocation.origins
         }
         for item in with_guard_reads(program).statements
     }
@@ -184,10 +185,9 @@ def _check_conditions_survive(
     program: Program, source: CSource, mappings: Sequence[EmittableMapping]
 ) -> None:
     """Raise if a fold may overwrite what a condition reads before what it guards has run."""
-    guarded = with_guard_reads(program)
-    if guarded is program or program.schedule is not source.schedule:
+    if program.evaluates_guards or not (program.has_guards and program.is_as_written):
         return
-    liveness = analyse(guarded)
+    liveness = analyse(with_guard_reads(program))
     for mapping in mappings:
         if not isinstance(verify(liveness.conflicts(mapping.array), mapping), Proof):
             raise InputError(
@@ -233,7 +233,7 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
                 source.text.place(node.span.start),
                 "Use another iterator in the region.",
             )
-    if source.has_tasks and _is_as_written(program, source):
+    if source.has_tasks and program.is_as_written:
         raise InputError(
             f"the OpenMP constructs of {source.name} must stay as they are written",
             source.text.place(source.region.before),
@@ -245,7 +245,7 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
         for name in sorted(written)
         if program.array(name).rank == 0 and source.variables[name] not in source.of_threads
     ]
-    if scalars and _is_as_written(program, source) and source.parallel:
+    if scalars and program.is_as_written and source.parallel:
         raise InputError(
             f"{source.name} sets {scalars[0]} and has parallel loops, which must stay as they are written",
             source.text.place(source.region.before),
@@ -254,16 +254,11 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
 
 def _needs_new_loops(program: Program) -> str:
     """What makes new loops necessary in the order as written, and what does not."""
-    if program.buffers:
+    if program.relocation.buffers:
         return "--local needs it"
-    if program.moved is not None:
+    if program.relocation.moved is not None:
         return "--mode reallocate and --share cells need it; --share offsets does not"
     return "--loops generate and subscripts inside of macros need it"
-
-
-def _is_as_written(program: Program, source: CSource) -> bool:
-    """Whether the loops are those of the text, with copies between them or without."""
-    return program.schedule is source.schedule or bool(program.buffers)
 
 
 def _users(

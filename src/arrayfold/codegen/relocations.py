@@ -46,7 +46,7 @@ class Relocations:
 
     def of(self, statement: str, node: Expression | Variable, *, is_write: bool) -> list[Alternative] | None:
         """Where a statement finds what an element or a variable in its text means; None if that stayed."""
-        if self.program.moved is None:
+        if self.program.relocation.moved is None:
             return None
         key = (statement, node, is_write)
         if key not in self._known:
@@ -75,8 +75,8 @@ def find_alternatives(
     program: Program, relation: isl.Map, address: Address, *, is_write: bool
 ) -> list[Alternative] | None:
     """The places of an access { S[i] -> A[x] } of the text, as few as there can be; None if none moved."""
-    assert program.moved is not None
-    moved = program.moved.writes if is_write else program.moved.reads
+    assert program.relocation.moved is not None
+    moved = program.relocation.moved.writes if is_write else program.relocation.moved.reads
     names = iterator_names(program, relation.dim(isl.dim_type.in_))
     relation = relation.intersect_params(program.context)
     left = _over_parameters(relation.domain(), names)
@@ -93,7 +93,7 @@ def find_alternatives(
     if not pieces:
         return None
     array = relation.get_tuple_name(isl.dim_type.out)
-    if not left.is_empty() and array not in program.replaced:
+    if not left.is_empty() and array not in program.relocation.replaced:
         pieces.append(Alternative(coalesced(left), None, ()))
     merged = _merged(pieces, address)
     merged.sort(key=lambda piece: piece.when.n_basic_set())

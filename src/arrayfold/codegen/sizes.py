@@ -137,8 +137,8 @@ def _declared(program: Program, name: str) -> isl.Set | None:
 def has_unknown_extents(program: Program, name: str) -> bool:
     """Whether an array of the text is declared with extents that are not understood."""
     source = program.source
-    made = {name for buffer in program.buffers.values() for name in (buffer.name, *buffer.borders)}
-    if source is None or name in source.declared or name in program.origins or name in made:
+    made = {name for buffer in program.relocation.buffers.values() for name in (buffer.name, *buffer.borders)}
+    if source is None or name in source.declared or name in program.relocation.origins or name in made:
         return False
     variable = source.variables.get(name)
     if variable is None or variable.is_pointer:

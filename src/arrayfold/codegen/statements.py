@@ -209,7 +209,7 @@ class StatementWriter:
         is_folded = any(
             one.variable is variable
             for name, one in self.arrays.items()
-            if name not in self.places.program.origins
+            if name not in self.places.program.relocation.origins
         )
         is_gone = is_folded or variable in self.source.replaced.values()
         if storage is None and is_gone and len(texts) == variable.rank:

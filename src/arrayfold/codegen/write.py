@@ -24,7 +24,7 @@ from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import LostVariables, is_own, lost_variables, removals_inside, unused_variables
 from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
-from arrayfold.passes.borders import SplitBorders
+from arrayfold.passes.borders import has_borders
 from arrayfold.program.model import Program
 from arrayfold.sharing.footprint import Block
 
@@ -122,10 +122,10 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 source.text.place(variable.span.start),
                 "It cannot live elsewhere; leave it out of the temporaries.",
             )
-        buffer = program.buffers.get(name)
+        buffer = program.relocation.buffers.get(name)
         sizes = found[name]
         is_of_several = list(source.variables.values()).count(variable) > 1
-        if name in program.origins or buffer is not None or is_of_several:
+        if name in program.relocation.origins or buffer is not None or is_of_several:
             new_name = names.fresh(name)
         elif is_own(source, variable):
             new_name = names.own_or_fresh(variable, function)
@@ -150,7 +150,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 blocks.get(name),
                 is_automatic=not region.is_off_stack
                 and is_own(source, variable)
-                and not (has_jumps or name in program.origins or buffer is not None)
+                and not (has_jumps or name in program.relocation.origins or buffer is not None)
                 and variable.is_array,
                 first=_first_written(program, name, sizes.layout) if region.is_padded else None,
             )
@@ -207,7 +207,11 @@ def _first_written(program: Program, name: str, layout: Layout) -> int | None:
     *_, cells = max(writers, key=lambda item: item[:2])
     cells = cells.intersect_params(program.context)
     first = lowest(row, cells.range(), program.context)
-    return first if first is None or name in program.buffers or _begins_at(row, cells, first) else None
+    return (
+        first
+        if first is None or name in program.relocation.buffers or _begins_at(row, cells, first)
+        else None
+    )
 
 
 def _begins_at(row: Row, cells: isl.Map, first: int) -> bool:
@@ -259,22 +263,23 @@ def _region_edits(
     region: FoldedRegion, source: CSource, storages: Sequence[Storage], names: Names
 ) -> list[Edit]:
     _refuse_other_configurations(source, storages)
-    if region.program.domain().intersect_params(region.program.context).is_empty():
+    program = region.program
+    if program.domain().intersect_params(program.context).is_empty():
         return []
-    as_written = region.program.schedule is source.schedule and dict(region.program.parallel) == dict(
-        source.parallel
-    )
+    is_same = program.is_as_written and dict(program.parallel) == dict(source.parallel)
+    # Loops with copies between them are new ones.
+    as_written = is_same and not program.relocation.buffers
     if region.loops == "keep" and not as_written:
         raise InputError("the loops as written cannot be kept in another order")
-    if region.loops == "keep" and region.program.moved is not None:
+    if region.loops == "keep" and program.relocation.moved is not None:
         raise InputError("the loops as written cannot be kept where values have other places")
-    if not as_written or region.loops == "generate" or region.program.moved is not None:
+    if not as_written or region.loops == "generate" or program.relocation.moved is not None:
         return _new_loops(region, source, storages, names)
     if not storages:
         return []
     may_change = region.loops is None and region.style == "fast" and _has_plain_loops(source)
     # Of arrays in one block compilers do not see that they are apart; new loops say so.
-    is_better = _has_modulo(storages) or bool(region.blocks) or _has_borders(region.program, source)
+    is_better = _has_modulo(storages) or bool(region.blocks) or _has_borders(program, source)
     if may_change and is_better and not _has_directives(source):
         try:
             return _new_loops(region, source, storages, names)
@@ -321,7 +326,7 @@ def _has_borders(program: Program, source: CSource) -> bool:
     )
     if any(isinstance(one, If) and one.condition not in on_data for body in innermost for one in body):
         return True
-    return SplitBorders().apply(program) is not program
+    return has_borders(program)
 
 
 def _only_sizes(region: FoldedRegion) -> dict[str, int]:
@@ -406,7 +411,9 @@ def _replaced_variables(
     program: Program, source: CSource, stored: Iterable[tuple[EmittableMapping, Storage]]
 ) -> list[Variable]:
     """The variables that new loops do not use: folded ones, and those whose values all are elsewhere."""
-    folded = [storage.variable for mapping, storage in stored if mapping.array not in program.origins]
+    folded = [
+        storage.variable for mapping, storage in stored if mapping.array not in program.relocation.origins
+    ]
     return [*dict.fromkeys([*folded, *sorted(source.replaced.values(), key=lambda one: one.span.start)])]
 
 

@@ -149,7 +149,7 @@ class Liveness:
     def _may_be_reallocated(self, array: Array) -> bool:
         """Whether values of an array could still have other places."""
         program = self.program
-        may_try = program.moved is None and may_move(program, array)
+        may_try = program.relocation.moved is None and may_move(program, array)
         return may_try and find_obstacle(program, array.name) is None
 
     def _live_values(self, name: str, accesses: Accesses, order: Order) -> isl.Map | None:

@@ -15,7 +15,7 @@ from arrayfold.conflicts.liveness import Liveness, analyse, given_conflicts
 from arrayfold.exact.isl import sets_of
 from arrayfold.order.code_order import CodeOrder
 from arrayfold.order.events import order_of
-from arrayfold.program.guards import with_guard_reads
+from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.model import Parallelism, Problem, Program
 from arrayfold.select.innermost_loops import InnermostLoops
 

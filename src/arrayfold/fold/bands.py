@@ -9,7 +9,7 @@ from functools import partial
 import islpy as isl
 
 from arrayfold.base.budget import Budget
-from arrayfold.base.errors import InputError, NothingProved
+from arrayfold.base.errors import NothingProved
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -24,8 +24,7 @@ from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
-from arrayfold.passes.bands import plan_bands, with_bands
-from arrayfold.passes.partition import Partition
+from arrayfold.passes.bands import Bands
 from arrayfold.passes.tiling import times_of
 from arrayfold.program.model import Problem, Program
 from arrayfold.select.choose import choose
@@ -46,20 +45,15 @@ def fold_in_bands(
 def _with_bands(
     problem: Problem, loop: str, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
-    def plan(program: Program, name: str, taken: list[str]) -> Partition:
-        return plan_bands(program, loop, name, taken)
-
-    parted = partition(problem, "bands", plan, with_bands, options.arrays, budget, progress)
+    parted = partition(problem, Bands(loop, options.arrays), budget, progress)
     program, analysis = parted.program, parted.analysis
-    if not program.buffers:
-        raise InputError(f"no array has a part for each iteration of the loop {loop}: {parted.why}")
     # Only the instances of a band use its part, so that bands might as well follow one another.
     inside = analysis.with_parallel(
         {d: meaning for d, meaning in program.parallel.items() if not _is_over_bands(program, d)}
     )
     folded = [
-        _in_bands(inside if name in program.buffers else analysis, name, options, budget, progress)
-        for name in program.origins
+        _in_bands(inside if name in program.relocation.buffers else analysis, name, options, budget, progress)
+        for name in program.relocation.origins
     ]
     folded += [fold_one(analysis, name, options, budget, progress) for name in parted.others]
     return parted.result(folded, options.params)
@@ -70,7 +64,7 @@ def _is_over_bands(program: Program, dimension: int) -> bool:
     times = times_of(program)
     for statement in program.statements:
         for access in statement.accesses:
-            if access.array not in program.buffers or statement.name not in times:
+            if access.array not in program.relocation.buffers or statement.name not in times:
                 continue
             mine = times[statement.name].intersect_params(program.context)
             rest = mine.dim(isl.dim_type.out) - dimension - 1
@@ -110,7 +104,7 @@ def _in_bands(
     progress(f"{name}: lower bound")
     bound = find_lower_bound(exact, budget, params)
     seconds = time.perf_counter() - start
-    what = f"values of {analysis.problem.origins[name]}"
+    what = f"values of {analysis.problem.relocation.origins[name]}"
     return FoldedArray(name, best.method, mapping, proof, bound, conflicts, seconds, params, (), role=what)
 
 

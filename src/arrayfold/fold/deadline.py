@@ -88,7 +88,7 @@ def all_in_time(
     try:
         return answer_in_time(fold_all, budget, "the fold", known=problem, progress=progress)
     except BudgetExceeded as error:
-        if isinstance(problem, Program) and problem.origins:
+        if isinstance(problem, Program) and problem.relocation.origins:
             raise
         return kept_result(problem, options, str(error))
 

@@ -232,7 +232,7 @@ class FoldResult:
             if is_off_stack
             or array.shrinks
             or array.replaced_cells is not None
-            or array.name in program.origins
+            or array.name in program.relocation.origins
             or array.name in placed
         ]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
@@ -296,7 +296,7 @@ class FoldResult:
     def _unfolded(self, program: Program, grown: Collection[str]) -> Iterator[StorageFold]:
         """Storage for the arrays of the function itself that are not folded, as large as they are."""
         folded = {array.name for array in self.arrays} - set(grown)
-        moved = folded | set(program.origins.values()) | set(program.replaced)
+        moved = folded | set(program.relocation.origins.values()) | set(program.relocation.replaced)
         for name, variable in program.source.variables.items() if program.source else ():
             if variable.is_array and variable.storage == "local" and name not in moved:
                 array = program.array(name)

@@ -76,10 +76,10 @@ def _bytes(
     width = {array.name: max(1, source.variables[array.name].element.bits // 8) for array in result}
     before = sum(
         max(1, source.replaced[old].element.bits // 8) * max(0, size.at(sizes))
-        for old, size in program.replaced.items()
+        for old, size in program.relocation.replaced.items()
     )
     for array in result:
-        if array.name not in program.origins:
+        if array.name not in program.relocation.origins:
             before += width[array.name] * max(0, array.original_size.at(sizes))
     written = {} if region is None else allocated_cells(region, sizes)
     kept = () if region is None else region.unfolded

@@ -24,7 +24,7 @@ from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.passes.merge import Embedding, merge
+from arrayfold.passes.merge import Embedding, Merge, merged
 from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
 from arrayfold.sharing.footprint import Block, Footprint, farthest, largest
@@ -161,8 +161,8 @@ class _Folding:
 
     def _apart(self) -> FoldResult:
         folded = tuple(
-            replace(one, role=f"values of {self.program.origins[one.name]}")
-            if one.name in self.program.origins
+            replace(one, role=f"values of {self.program.relocation.origins[one.name]}")
+            if one.name in self.program.relocation.origins
             else one
             for one in (self._folded(self.analysis, name) for name in self.arrays)
         )
@@ -177,7 +177,7 @@ class _Folding:
     def _why_larger(self, before: Formula, after: Formula, bound: LowerBound | None) -> str:
         """Why arrays of statements have more cells than the arrays before, where they do."""
         sizes = farthest(after, self.program.running_sizes()) | dict(self.params)
-        if not self.program.origins or after.evaluate(sizes) <= before.evaluate(sizes):
+        if not self.program.relocation.origins or after.evaluate(sizes) <= before.evaluate(sizes):
             return ""
         least = bound.formula if bound is not None and bound.is_shown_at(sizes) else None
         if least is not None and least.evaluate(sizes) > before.evaluate(sizes):
@@ -191,7 +191,7 @@ class _Folding:
         if set(self.program.parameters) <= self.params.keys():
             here = sum(one.size_here or 0 for one in folded)
             was = sum(one.original_size_at(self.params) for one in folded)
-            if program.origins:
+            if program.relocation.origins:
                 was = footprint.before.at(self.params)
             footprint = replace(footprint, before_here=was, after_here=here)
         footprint = replace(footprint, params=self.params)
@@ -206,7 +206,8 @@ class _Folding:
         self.progress("all arrays: lower bound")
         with suppress(ArrayfoldError, isl.Error):
             budget = self.budget.part(_SHARE_FOR_BOUND)
-            program, embedding = merge(self.program, arrays)
+            embedding = Merge(tuple(arrays)).embedding(self.program)
+            program = merged(self.program, embedding)
             conflicts = Analysis.of(program, budget).conflicts(embedding.name, budget)
             return find_lower_bound(conflicts, budget, self.params)
         return None
@@ -237,7 +238,8 @@ class _Folding:
         for group in groups:
             self.progress(f"{', '.join(group)}: one memory")
             with self.budget.limit("one memory for several arrays"):
-                program, embedding = merge(program, group, one_number=one_number)
+                embedding = Merge(tuple(group), one_number).embedding(program)
+                program = merged(program, embedding)
             embeddings[embedding.name] = embedding
             most = max(most, embedding.numbers)
         analysis = Analysis.of(program, self.budget)
@@ -248,8 +250,12 @@ class _Folding:
             mapping = one.mapping
             assert isinstance(mapping, ModularMapping)
             members = tuple(embedding.of_member(mapping, self.program.array(old)) for old in embedding.places)
-            origins = {self.program.origins.get(old, old) for old in embedding.places}
-            gone = [program.replaced[old] for old in sorted(origins) if old in program.replaced]
+            origins = {self.program.relocation.origins.get(old, old) for old in embedding.places}
+            gone = [
+                program.relocation.replaced[old]
+                for old in sorted(origins)
+                if old in program.relocation.replaced
+            ]
             was = sum(gone, start=Formula.constant(0))
             folded.append(replace(one, replaced_cells=was, members=members))
         before = _before(program, folded, Formula.constant(0))
@@ -312,10 +318,10 @@ def _is_tight(result: FoldResult) -> bool:
 
 def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula) -> Formula:
     """Cells of the arrays of the text: those that are gone, and those that are folded as they are."""
-    if not program.origins:
+    if not program.relocation.origins:
         return otherwise
-    still = (one.original_size for one in folded if one.name not in program.origins)
-    return sum(program.replaced.values(), start=sum(still, start=Formula.constant(0)))
+    still = (one.original_size for one in folded if one.name not in program.relocation.origins)
+    return sum(program.relocation.replaced.values(), start=sum(still, start=Formula.constant(0)))
 
 
 def _simplified(folded: FoldedArray) -> FoldedArray:

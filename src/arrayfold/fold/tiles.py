@@ -12,7 +12,7 @@ from functools import partial
 import islpy as isl
 
 from arrayfold.base.budget import Budget
-from arrayfold.base.errors import InputError, NotAffine, NothingProved
+from arrayfold.base.errors import NotAffine, NothingProved
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -26,9 +26,8 @@ from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
-from arrayfold.passes.partition import Partition, with_parts
-from arrayfold.passes.tile_buffers import plan_buffer, stays_in_iterations
-from arrayfold.program.model import Problem, Program
+from arrayfold.passes.tile_buffers import TileBuffers
+from arrayfold.program.model import Problem
 
 
 def fold_in_tiles(
@@ -46,14 +45,7 @@ def fold_in_tiles(
 def _in_tiles(
     problem: Problem, loops: int, options: FoldOptions, budget: Budget, progress: Progress
 ) -> FoldResult:
-    def plan(program: Program, name: str, taken: list[str]) -> Partition | None:
-        if not (options.arrays or program.parallel) and stays_in_iterations(program, name):
-            return None
-        return plan_buffer(program, loops, name, taken)
-
-    parted = partition(problem, "buffers of tiles", plan, with_parts, options.arrays, budget, progress)
-    if not parted.program.buffers and not options.arrays:
-        raise InputError(f"no array can have a buffer inside of the first {loops} loops")
+    parted = partition(problem, TileBuffers(loops, options.arrays), budget, progress)
     return parted.result(_folded(parted, options, budget, progress), options.params)
 
 
@@ -63,7 +55,7 @@ def _folded(
     """The buffers, what tiles leave to each other, and the other arrays, each folded."""
     program, analysis, params = parted.program, parted.analysis, options.params
     folded: list[FoldedArray] = []
-    for buffer in program.buffers.values():
+    for buffer in program.relocation.buffers.values():
         start = time.perf_counter()
         progress(f"{buffer.name}: conflicts")
         # Every thread has a buffer of its own, in which tiles follow one another.
@@ -84,7 +76,7 @@ def _folded(
             buffer.name, "tile", mapping, proof, bound, conflicts, seconds, params, (), was, what
         )
         folded.append(one)
-    borders = {one: buffer for buffer in program.buffers.values() for one in buffer.borders}
+    borders = {one: buffer for buffer in program.relocation.buffers.values() for one in buffer.borders}
     for name in (*borders, *parted.others):
         one = fold_one(analysis, name, options, budget, progress)
         if (buffer := borders.get(name)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import islpy as isl
 
@@ -52,7 +52,7 @@ def with_parallel_loops(program: Program, dependences: isl.UnionMap) -> Program:
             position += 1
         parallel[position] = "doall"
     schedule = union_of_maps(program.context.get_space(), times.values())
-    return replace(program, schedule=coalesced(schedule), parallel=parallel)
+    return program.in_order(coalesced(schedule), parallel)
 
 
 def statement_by_statement(times: isl.UnionMap) -> Iterator[isl.UnionMap]:

@@ -20,8 +20,8 @@ from arrayfold.order.dependences import checked_tiles, memory_dependences, union
 from arrayfold.order.guarded import with_guarded_order
 from arrayfold.order.loops import loop_dimensions
 from arrayfold.order.tiles import ANY_SIZE
+from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.passes.reorder import refuse_aliases
-from arrayfold.program.guards import with_guard_reads
 from arrayfold.program.model import Problem, Program
 
 
@@ -30,6 +30,7 @@ class AllOrders:
     """The order that all legal schedules of a program, or all its legal tilings, have in common."""
 
     name: ClassVar[str] = "all-orders"
+    flags: ClassVar[tuple[str, ...]] = ("--order",)
     which: AnyOrder = "dependences"
 
     def apply(self, program: Problem, budget: Budget | None = None) -> Program:

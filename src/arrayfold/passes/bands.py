@@ -9,17 +9,55 @@ halos are stored for two steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import islpy as isl
 
+from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.errors import InputError
+from arrayfold.conflicts.liveness import Liveness, analyse
 from arrayfold.exact.isl import fresh_name
 from arrayfold.exact.relations import union_of_maps
-from arrayfold.passes.partition import Partition, part_of, with_parts
+from arrayfold.passes.partition import Partition, part_of, ready_for_parts, with_all_parts, with_parts
 from arrayfold.passes.tiling import Tiling, check_for_tiles, times_of
-from arrayfold.program.model import Moved, Program
+from arrayfold.program.model import Moved, Problem, Program
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Each iteration of the loops of one name has a part of an array of its own.
+
+    loop    the variable of these loops
+    arrays  only these, and an error where one has no parts; all temporaries if none are named
+    """
+
+    name: ClassVar[str] = "bands"
+    flags: ClassVar[tuple[str, ...]] = ("--local",)
+    what: ClassVar[str] = "bands"
+    loop: str
+    arrays: tuple[str, ...] = ()
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program with parts for every band, or an error that says why it has none."""
+        given, limit = ready_for_parts(program, self.what), as_budget(budget)
+        with limit.limit("the analysis"):
+            liveness = analyse(given)
+        return self.of(liveness, limit)
+
+    def of(
+        self, liveness: Liveness, budget: Budget, progress: Callable[[str], None] = lambda _: None
+    ) -> Program:
+        """The program of an analysis with parts for every band."""
+
+        def plan(program: Program, name: str, taken: list[str]) -> Partition:
+            return plan_bands(program, self.loop, name, taken)
+
+        found, why = with_all_parts(liveness, self.arrays, self.what, plan, with_bands, budget, progress)
+        if not found.relocation.buffers:
+            raise InputError(f"no array has a part for each iteration of the loop {self.loop}: {why}")
+        return found
 
 
 def plan_bands(program: Program, loop: str, name: str, taken: list[str]) -> Partition:
@@ -36,19 +74,21 @@ def with_bands(program: Program, parts: Sequence[Partition]) -> Program:
     """The same program with these parts."""
     result = with_parts(program, parts)
     origins: dict[str, str] = {}
-    moved = program.moved or Moved(*(isl.UnionMap.empty(program.context.get_space()) for _ in range(2)))
+    before, nothing = program.relocation, isl.UnionMap.empty(program.context.get_space())
+    moved = before.moved or Moved(nothing, nothing)
     for part in parts:
-        buffer = result.buffers[part.local]
+        buffer = result.relocation.buffers[part.local]
         origins.update(dict.fromkeys((buffer.name, *buffer.borders), part.array))
         reads, writes = (_places(program, part, writes=kind) for kind in (False, True))
         moved = Moved(moved.reads.union(reads), moved.writes.union(writes))
-    sizes = {part.array: result.buffers[part.local].size for part in parts}
-    return replace(
-        result,
+    sizes = {part.array: result.relocation.buffers[part.local].size for part in parts}
+    relocation = replace(
+        result.relocation,
         moved=moved,
-        origins={**program.origins, **origins},
-        replaced={**program.replaced, **sizes},
+        origins={**before.origins, **origins},
+        replaced={**before.replaced, **sizes},
     )
+    return replace(result, relocation=relocation)
 
 
 def _tiling(program: Program, loop: str, name: str) -> Tiling:

@@ -34,6 +34,7 @@ class SplitBorders:
     """The interior of statements apart from their borders; conditions on data are not looked at."""
 
     name: ClassVar[str] = "split-borders"
+    flags: ClassVar[tuple[str, ...]] = ()
 
     def apply(self, program: Problem, budget: Budget | None = None) -> Program:
         """The program with statements of their own for interiors; the same one if there are no borders."""
@@ -44,6 +45,11 @@ class SplitBorders:
             return program
         splits = _splits(program, program.source)
         return _split_program(program, program.source, splits) if splits else program
+
+
+def has_borders(program: Program) -> bool:
+    """Whether some statement has an interior without conditions that it has elsewhere."""
+    return program.source is not None and bool(_splits(program, program.source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,22 +157,18 @@ def _split_program(program: Program, source: CSource, splits: Mapping[str, _Spli
             sources[statement.name] = _simplified(beside, split.beside)
         statements.append(_part(statement, split.inside, split.where))
         sources[split.inside] = _simplified(_restricted(old, split.inside, split.where), split.chosen)
-    as_written = coalesced(source.schedule.apply_domain(parts))
-    schedule = program.schedule
-    if schedule is not None:
-        schedule = as_written if schedule is source.schedule else coalesced(schedule.apply_domain(parts))
-    moved = program.moved
+    moved = program.relocation.moved
     if moved is not None:
         moved = Moved(_of_parts(moved.reads, parts), _of_parts(moved.writes, parts))
     return replace(
         program,
         statements=tuple(statements),
-        schedule=schedule,
+        schedule=None if program.schedule is None else coalesced(program.schedule.apply_domain(parts)),
         happens_before=_between_parts(program.happens_before, parts),
         exclusive=_between_parts(program.exclusive, parts),
         optional=None if program.optional is None else program.optional.apply(parts),
-        moved=moved,
-        source=replace(source, statements=sources, schedule=as_written),
+        relocation=replace(program.relocation, moved=moved),
+        source=replace(source, statements=sources, schedule=coalesced(source.schedule.apply_domain(parts))),
     )
 
 

@@ -17,7 +17,6 @@ import islpy as isl
 from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.exact.isl import coalesced, fresh_name, maps_of, sets_of
 from arrayfold.exact.relations import union_of_maps, union_of_sets
-from arrayfold.exact.signs import box_size
 from arrayfold.order.dataflow import certain_flows, undefined_reads
 from arrayfold.order.events import across, order_of
 from arrayfold.order.movable import find_obstacle
@@ -71,32 +70,23 @@ def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
     ]
     still_used = {access.array for statement in statements for access in statement.accesses}
     origins = {name: array for (_, array), name in names.items()}
-    kept = [
-        array
-        for array in program.arrays
-        if array.name in still_used or array.name not in arrays or array.name not in origins.values()
-    ]
-    gone = {array.name for array in program.arrays} - {array.name for array in kept}
-    temporaries = None
-    if program.temporaries is not None:
-        temporaries = (*(name for name in program.temporaries if name not in gone), *origins)
+    gone = {array.name for array in program.arrays}.intersection(arrays, origins.values()) - still_used
     return replace(
-        program,
+        program.with_arrays(gone, new_arrays),
         statements=statements,
-        arrays=(*kept, *new_arrays),
         live_out=_new_live_out(program, arrays, names),
-        temporaries=temporaries,
-        extra_temporaries=tuple(name for name in program.extra_temporaries if name not in gone),
-        kept={name: why for name, why in program.kept.items() if name not in gone},
-        moved=Moved(
-            union_of_maps(space, (flow.both for several in flows.values() for flow in several)),
-            union_of_maps(space, _written(program, names)),
+        relocation=replace(
+            program.relocation,
+            moved=Moved(
+                union_of_maps(space, (flow.both for several in flows.values() for flow in several)),
+                union_of_maps(space, _written(program, names)),
+            ),
+            origins={**program.relocation.origins, **origins},
+            replaced={
+                **program.relocation.replaced,
+                **{name: program.size_of(name) for name in sorted(gone)},
+            },
         ),
-        origins={**program.origins, **origins},
-        replaced={
-            **program.replaced,
-            **{one.name: box_size(one.cells, program.context) for one in program.arrays if one.name in gone},
-        },
         source=None if program.source is None else program.source.with_arrays(origins, gone),
     )
 

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import ClassVar
 
 import islpy as isl
 
-from arrayfold.base.errors import MethodNotApplicable
+from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.errors import InputError, MethodNotApplicable
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
 from arrayfold.exact.isl import coalesced, fresh_name, fresh_names, maps_of
 from arrayfold.exact.relations import union_of_maps
-from arrayfold.exact.signs import box_size
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.program.model import Access, Array, Moved, Program, Statement
+from arrayfold.program.model import Access, Array, Moved, Problem, Program, Statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +55,38 @@ class Embedding:
         )
 
 
-def merge(program: Program, arrays: Sequence[str], *, one_number: bool = True) -> tuple[Program, Embedding]:
-    """The program in which these arrays are parts of one.
+@dataclass(frozen=True)
+class Merge:
+    """Several arrays as parts of one.
 
+    arrays      whose cells the common array has
     one_number  arrays with cells at the same coordinates are told apart by one more coordinate, a number;
                 otherwise by several of 0 and 1, so that the rows of a mapping have any offset for each
     """
-    name = fresh_name("memory", [array.name for array in program.arrays])
-    coordinates = _padded(program, {one: _coordinates(program, one) for one in arrays})
-    numbers = _numbers(program, arrays, coordinates)
-    subscripts = max(_subscripts(program, one) for one in arrays)
-    places = _told_apart(coordinates, numbers, name, subscripts, one_number=one_number)
-    # The judge sees cells of the common array only, so different cells must stay different.
-    if not all(place.is_injective() for place in places.values()):
-        raise MethodNotApplicable(f"cells of {', '.join(arrays)} cannot be told apart in one memory")
-    embedding = Embedding(name, places, max(numbers.values()) + 1)
-    return merged(program, arrays, embedding), embedding
+
+    name: ClassVar[str] = "merge"
+    flags: ClassVar[tuple[str, ...]] = ("--share",)
+    arrays: tuple[str, ...]
+    one_number: bool = True
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program in which these arrays are parts of one."""
+        if not isinstance(program, Program):
+            raise InputError("only arrays of a program can be merged, but the file gives conflicts")
+        with as_budget(budget).limit("one memory for several arrays"):
+            return merged(program, self.embedding(program))
+
+    def embedding(self, program: Program) -> Embedding:
+        """Where the cells are in the common array."""
+        name = fresh_name("memory", [array.name for array in program.arrays])
+        coordinates = _padded(program, {one: _coordinates(program, one) for one in self.arrays})
+        numbers = _numbers(program, self.arrays, coordinates)
+        subscripts = max(_subscripts(program, one) for one in self.arrays)
+        places = _told_apart(coordinates, numbers, name, subscripts, one_number=self.one_number)
+        # The judge sees cells of the common array only, so different cells must stay different.
+        if not all(place.is_injective() for place in places.values()):
+            raise MethodNotApplicable(f"cells of {', '.join(self.arrays)} cannot be told apart in one memory")
+        return Embedding(name, places, max(numbers.values()) + 1)
 
 
 # ---------------------------------------------------------------- coordinates
@@ -99,9 +116,9 @@ def _coordinates(program: Program, name: str) -> isl.Map:
 
 def _own_writes(program: Program, name: str) -> list[isl.Map]:
     """{ [S[i] -> A[x]] -> B[i] }: what statements write to an array of their own, none for other arrays."""
-    if name not in program.origins or program.moved is None:
+    if name not in program.relocation.origins or program.relocation.moved is None:
         return []
-    parts = maps_of(program.moved.writes)
+    parts = maps_of(program.relocation.moved.writes)
     return [part for part in parts if part.get_tuple_name(isl.dim_type.out) == name]
 
 
@@ -166,7 +183,7 @@ def _numbers(program: Program, arrays: Sequence[str], coordinates: Mapping[str, 
     found: dict[str, int] = {}
     taken: list[tuple[str, isl.Set]] = []
     for name in (*in_loops, *(name for name in arrays if name not in in_loops)):
-        origin, mine = program.origins.get(name, name), coordinates[name].range()
+        origin, mine = program.relocation.origins.get(name, name), coordinates[name].range()
         fitting = [k for k, (other, cells) in enumerate(taken) if other == origin and mine.is_disjoint(cells)]
         number = fitting[0] if fitting else len(taken)
         if not fitting:
@@ -201,40 +218,28 @@ def _told_apart(
 # ---------------------------------------------------------------- the program
 
 
-def merged(program: Program, arrays: Sequence[str], embedding: Embedding) -> Program:
-    """The program in which these arrays are parts of one, at given places."""
-    name, places = embedding.name, embedding.places
+def merged(program: Program, embedding: Embedding) -> Program:
+    """The program in which arrays are parts of one, at given places."""
+    name, places, arrays = embedding.name, embedding.places, [*embedding.places]
     cells = coalesced(reduce(isl.Set.union, (places[one].range() for one in arrays)))
     union = Array(name, tuple(fresh_names("c", cells.dim(isl.dim_type.set), program.parameters)), cells)
-    temporaries = program.temporaries
-    if temporaries is not None:
-        temporaries = (*(one for one in temporaries if one not in arrays), name)
-    source = program.source
-    if source is not None:
-        source = source.with_arrays({name: arrays[0]}, arrays)
+    source, before = program.source, program.relocation
+    gone = {one: program.size_of(one) for one in arrays if one not in before.origins}
     return replace(
-        program,
+        program.with_arrays(arrays, [union]),
         statements=tuple(_moved_statement(one, embedding) for one in program.statements),
-        arrays=(*(one for one in program.arrays if one.name not in arrays), union),
         live_in=_moved_cells(program.live_in, embedding),
         live_out=_moved_cells(program.live_out, embedding),
-        temporaries=temporaries,
-        extra_temporaries=tuple(one for one in program.extra_temporaries if one not in arrays),
-        kept={one: why for one, why in program.kept.items() if one not in arrays},
-        moved=Moved(
-            _moved_accesses(program, embedding, writes=False),
-            _moved_accesses(program, embedding, writes=True),
+        relocation=replace(
+            before,
+            moved=Moved(
+                _moved_accesses(program, embedding, writes=False),
+                _moved_accesses(program, embedding, writes=True),
+            ),
+            origins={**{one: old for one, old in before.origins.items() if one not in arrays}, name: name},
+            replaced={**before.replaced, **gone},
         ),
-        origins={**{one: old for one, old in program.origins.items() if one not in arrays}, name: name},
-        replaced={
-            **program.replaced,
-            **{
-                one: box_size(program.array(one).cells, program.context)
-                for one in arrays
-                if one not in program.origins
-            },
-        },
-        source=source,
+        source=None if source is None else source.with_arrays({name: arrays[0]}, arrays),
     )
 
 
@@ -259,15 +264,15 @@ def _moved_accesses(program: Program, embedding: Embedding, *, writes: bool) -> 
     """{ [S[i] -> A[x]] -> U[c] } for accesses of the text, and what was moved before."""
     places = embedding.places
     moved: list[isl.Map] = []
-    if program.moved is not None:
-        for part in maps_of(program.moved.writes if writes else program.moved.reads):
+    if program.relocation.moved is not None:
+        for part in maps_of(program.relocation.moved.writes if writes else program.relocation.moved.reads):
             place = places.get(str(part.get_tuple_name(isl.dim_type.out)))
             moved.append(part if place is None else part.apply_range(place))
     moved += [
         access.relation.range_map().apply_range(places[access.array])
         for statement in program.statements
         for access in statement.accesses
-        if access.is_write == writes and access.array in places.keys() - program.origins.keys()
+        if access.is_write == writes and access.array in places.keys() - program.relocation.origins.keys()
     ]
     return union_of_maps(program.context.get_space(), moved)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import StatementSource
-from arrayfold.exact.isl import coalesced, fresh_name, maps_of
+from arrayfold.conflicts.liveness import Liveness
+from arrayfold.exact.isl import coalesced, fresh_name, maps_of, sets_of
 from arrayfold.exact.relations import union_of_maps
-from arrayfold.exact.signs import box_size
 from arrayfold.passes.copies import CopySlots, CopyStatement, Move, copy_statement, moves_of
+from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.passes.tiling import Side, Tiling, ends_of, flows_of, sides_of, times_of, union_of
-from arrayfold.program.model import Access, Array, Program, Statement, TileBuffer
+from arrayfold.program.guards import refuse_uncertain_loops
+from arrayfold.program.model import Access, Array, Problem, Program, Statement, TileBuffer
 
 
 class CannotPartition(InputError):
@@ -46,6 +49,79 @@ class Partition:
     def tile_coordinates(self, array: str) -> int:
         """How many coordinates of tiles one of the arrays has in front of those of the cell."""
         return self.tiling.rank if array == self.local else self.tiling.names
+
+
+def ready_for_parts(problem: Problem, what: str) -> Program:
+    """The program of a problem, if its arrays can be stored in parts, with the reads that new loops need.
+
+    what  what the parts are called
+    """
+    if not isinstance(problem, Program):
+        raise InputError(f"{what} need a program, but the file gives conflicts")
+    refuse_uncertain_loops(problem, "arrays have no parts")
+    return with_guard_reads(problem)
+
+
+def with_all_parts(
+    liveness: Liveness,
+    arrays: Sequence[str],
+    what: str,
+    plan: Callable[[Program, str, list[str]], Partition | None],
+    build: Callable[[Program, Sequence[Partition]], Program],
+    budget: Budget,
+    progress: Callable[[str], None],
+) -> tuple[Program, str]:
+    """The program with parts of its temporaries, and why an array has none, if one of them has none.
+
+    Arrays that are named must allow that; of all temporaries, those that do not stay as they are.
+
+    what   what the parts are called
+    plan   program, array, names in use -> how the array is stored in parts, or None if it should not be
+    build  program, such plans -> the program with the parts
+    """
+    program, why = liveness.program, "no array is folded"
+    taken = taken_names(program)
+    parts: list[Partition] = []
+    with budget.limit(f"the {what}"):
+        for name in dict.fromkeys(arrays or liveness.temporaries):
+            progress(f"{name}: {what}")
+            try:
+                _check_values_stay(liveness, name)
+                part = plan(program, name, taken)
+            except InputError as error:
+                if arrays:
+                    raise
+                why = error.message
+                continue
+            if part is not None:
+                parts.append(part)
+        progress(what)
+        return _built(program, parts, build, is_strict=bool(arrays)), why
+
+
+def _built(
+    program: Program,
+    parts: Sequence[Partition],
+    build: Callable[[Program, Sequence[Partition]], Program],
+    *,
+    is_strict: bool,
+) -> Program:
+    """The program with all parts, or with those that can be stored so."""
+    while parts:
+        try:
+            return build(program, parts)
+        except CannotPartition as error:
+            if is_strict:
+                raise
+            parts = [part for part in parts if part.array != error.array]
+    return program
+
+
+def _check_values_stay(liveness: Liveness, name: str) -> None:
+    """Raise for an array whose values come from outside, or are needed there."""
+    outside = sets_of(liveness.live_in.union(liveness.program.live_out))
+    if name in {cells.get_tuple_name() for cells in outside}:
+        raise InputError(f"{name} has values from before the program or for after it, so it has no buffer")
 
 
 def part_of(
@@ -102,29 +178,23 @@ def with_parts(program: Program, parts: Sequence[Partition]) -> Program:
     schedule = union_of_maps(program.context.get_space(), all_times)
     new = {part.array: _arrays(statements, part.dimensions) for part in parts}
     arrays = [array for found in new.values() for array in found]
-    chosen = program.temporaries
-    if chosen is not None:
-        chosen = (*(one for one in chosen if one not in new), *(array.name for array in arrays))
     buffers = {part.local: _buffer(program, part, new[part.array]) for part in parts}
     source = program.source
     if source is not None:
         added = {copy.statement.name: StatementSource(copy.source, ()) for copy in copies}
         origins = {array.name: name for name, found in new.items() for array in found}
         # In another order the loops that run in parallel are others than those of the text.
-        is_as_written = program.schedule is source.schedule or bool(program.buffers)
         source = replace(
             source,
             statements={**source.statements, **added},
-            of_threads=source.of_threads if is_as_written else program.private_variables(),
+            of_threads=source.of_threads if program.is_as_written else program.private_variables(),
         ).with_arrays(origins, new)
     result = replace(
-        program,
+        program.with_arrays(new, arrays),
         statements=tuple(statements),
-        arrays=(*(one for one in program.arrays if one.name not in new), *arrays),
         schedule=schedule,
         parallel={places.position(d): meaning for d, meaning in program.parallel.items()},
-        temporaries=chosen,
-        buffers={**program.buffers, **buffers},
+        relocation=replace(program.relocation, buffers={**program.relocation.buffers, **buffers}),
         source=source,
     )
     for part in parts:
@@ -159,7 +229,7 @@ def _copy(part: Partition, move: Move, places: CopySlots, taken: list[str]) -> C
 
 
 def _buffer(program: Program, part: Partition, arrays: Iterable[Array]) -> TileBuffer:
-    size = box_size(program.array(part.array).cells, program.context)
+    size = program.size_of(part.array)
     borders = tuple(array.name for array in arrays if array.name != part.local)
     return TileBuffer(
         part.local, part.array, part.tiling.rank, borders, size, is_persistent=part.tiling.keyed_by_tile

@@ -31,6 +31,7 @@ class Reallocate:
     """
 
     name: ClassVar[str] = "reallocate"
+    flags: ClassVar[tuple[str, ...]] = ("--mode",)
     arrays: tuple[str, ...] = ()
     everything: bool = False
 

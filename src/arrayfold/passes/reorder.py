@@ -23,7 +23,8 @@ from arrayfold.order.fusion import fused_schedule
 from arrayfold.order.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order.parse import read_schedule, schedule_source
 from arrayfold.order.private_overlaps import first_overlap, overlapping
-from arrayfold.program.guards import refuse_uncertain_loops, with_guard_reads
+from arrayfold.passes.guard_reads import with_guard_reads
+from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
 
 
@@ -38,6 +39,7 @@ class Reorder:
     """
 
     name: ClassVar[str] = "reorder"
+    flags: ClassVar[tuple[str, ...]] = ("--schedule", "--fuse", "--tile", "--parallel")
     schedule: str | None = None
     fuse: bool = False
     tile: tuple[int, ...] = ()
@@ -193,25 +195,26 @@ def _ordered(program: Program, dependences: Sequence[Dependence], text: str | No
     """The program in the order as written, given or fused, all loops sequential."""
     if text is not None:
         source = schedule_source(program, text)
-        given = replace(program, schedule=read_schedule(program, source), parallel={})
+        given = program.in_order(read_schedule(program, source), {})
         _check_order(
             given, dependences, "It must run later, for example by a shift of its statement.", source
         )
         return given
-    as_written = replace(program, parallel={})
+    as_before = replace(program, parallel={})
     hint = "As written they run at the same time, or in a forall loop; give an order with --schedule."
     if not fuse:
-        _check_order(as_written, dependences, hint)
-        return as_written
+        _check_order(as_before, dependences, hint)
+        return as_before
     flows = find_dataflow(program, sweep(order_of(program))).flows.range_factor_domain()
     try:
-        fused = fused_schedule(program, union_of(program, dependences), flows)
+        times = fused_schedule(program, union_of(program, dependences), flows)
     except isl.Error:
         # A forall loop may have dependences in a circle: no sequential order keeps them.
-        _check_order(as_written, dependences, hint)
+        _check_order(as_before, dependences, hint)
         raise
-    assert find_violation(replace(as_written, schedule=fused), dependences) is None
-    return replace(as_written, schedule=fused)
+    fused = program.in_order(times, {})
+    assert find_violation(fused, dependences) is None
+    return fused
 
 
 def _tiled(program: Program, sizes: Sequence[int]) -> Program:
@@ -232,7 +235,7 @@ def _tiled(program: Program, sizes: Sequence[int]) -> Program:
     tiles = [names[d] if size == 1 else f"floor({names[d]}/{size})" for d, size in size_of.items()]
     inside = [names[d] for d in range(loops[0], depth) if size_of.get(d) != 1]
     cut = isl.UnionMap(f"{{ [{', '.join(names)}] -> [{', '.join([*outside, *tiles, *inside])}] }}")
-    return replace(program, schedule=coalesced(times.apply_range(cut)))
+    return program.in_order(coalesced(times.apply_range(cut)), program.parallel)
 
 
 def _parallel(program: Program, may_regroup: bool) -> Program:
@@ -245,7 +248,7 @@ def _parallel(program: Program, may_regroup: bool) -> Program:
     found = with_parallel_loops(program, must_keep)
     if may_regroup and not found.parallel and program.schedule is not None:
         for times in statement_by_statement(program.schedule):
-            regrouped = replace(program, schedule=times)
+            regrouped = program.in_order(times, program.parallel)
             if find_violation(regrouped, dependences) is None:
                 candidate = with_parallel_loops(regrouped, must_keep)
                 if candidate.parallel:

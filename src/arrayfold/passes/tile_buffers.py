@@ -9,14 +9,58 @@ borders of tiles are stored apart from their inside.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
 import islpy as isl
 
+from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.errors import InputError
+from arrayfold.conflicts.liveness import Liveness, analyse
 from arrayfold.exact.isl import fresh_names
 from arrayfold.order.loops import loop_dimensions
-from arrayfold.passes.partition import Partition, part_of
+from arrayfold.passes.partition import Partition, part_of, ready_for_parts, with_all_parts, with_parts
 from arrayfold.passes.tiling import Tiling, check_for_tiles, ends_of, flows_of, times_of
-from arrayfold.program.model import Program
+from arrayfold.program.model import Problem, Program
+
+
+@dataclass(frozen=True)
+class TileBuffers:
+    """An array lives in a buffer inside of each iteration of the first loops.
+
+    loops   how many loops make a tile
+    arrays  only these, and an error where one has no buffer; if none are named, all temporaries but those of
+            which one cell is live at a time
+    """
+
+    name: ClassVar[str] = "tile-buffers"
+    flags: ClassVar[tuple[str, ...]] = ("--local",)
+    what: ClassVar[str] = "buffers of tiles"
+    loops: int
+    arrays: tuple[str, ...] = ()
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program with buffers inside of tiles, or an error that says why it has none."""
+        given, limit = ready_for_parts(program, self.what), as_budget(budget)
+        with limit.limit("the analysis"):
+            liveness = analyse(given)
+        return self.of(liveness, limit)
+
+    def of(
+        self, liveness: Liveness, budget: Budget, progress: Callable[[str], None] = lambda _: None
+    ) -> Program:
+        """The program of an analysis with buffers inside of tiles."""
+
+        def plan(program: Program, name: str, taken: list[str]) -> Partition | None:
+            if not (self.arrays or program.parallel) and stays_in_iterations(program, name):
+                return None
+            return plan_buffer(program, self.loops, name, taken)
+
+        found, _ = with_all_parts(liveness, self.arrays, self.what, plan, with_parts, budget, progress)
+        if not found.relocation.buffers:
+            raise InputError(f"no array can have a buffer inside of the first {self.loops} loops")
+        return found
 
 
 def plan_buffer(program: Program, loops: int, name: str, taken: list[str]) -> Partition:

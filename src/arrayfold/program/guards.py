@@ -1,14 +1,12 @@
-"""Conditions on data in a new order: a guarded statement evaluates its condition again, at its own time."""
+"""Conditions on data: evaluated again in a new order, they must come out as before."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.program.conditions import same_iteration
-from arrayfold.program.model import Access, Program, Statement
+from arrayfold.program.model import Program
 from arrayfold.program.private_values import same_owner
 
 
@@ -26,29 +24,6 @@ def refuse_uncertain_loops(program: Program, what: str) -> None:
         )
 
 
-def with_guard_reads(program: Program) -> Program:
-    """The program whose guarded statements read the data of their conditions once more, themselves."""
-    source = program.source
-    if program.evaluates_guards or source is None:
-        return program
-    if not any(statement.guards for statement in source.statements.values()):
-        return program
-    by_name = {statement.name: statement for statement in program.statements}
-    statements: list[Statement] = []
-    for statement in program.statements:
-        extra: list[Access] = []
-        for guard in source.statements[statement.name].guards:
-            condition = by_name[guard.evaluated]
-            link = same_iteration(condition.domain, statement.domain).reverse()
-            extra += [
-                Access(access.array, link.apply_range(access.relation), is_write=False, is_must=False)
-                for access in condition.accesses
-                if not access.is_write
-            ]
-        statements.append(replace(statement, accesses=(*statement.accesses, *extra)))
-    return replace(program, statements=tuple(statements), evaluates_guards=True)
-
-
 def check_guards(program: Program) -> None:
     """Raise unless each guarded statement finds the data of its conditions as they were evaluated.
 
@@ -58,7 +33,7 @@ def check_guards(program: Program) -> None:
     source = program.source
     assert source is not None
     assert program.schedule is not None
-    if not any(statement.guards for statement in source.statements.values()):
+    if not program.has_guards:
         return
     writes = program.accesses(writes=True)
     reads = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -14,6 +14,7 @@ from arrayfold.c.tree import Variable
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import coalesced, parameter_names
 from arrayfold.exact.relations import union_of_maps, union_of_sets
+from arrayfold.exact.signs import box_size
 from arrayfold.program.assumptions import Assumption, without_implied
 from arrayfold.program.signature import Signature
 
@@ -105,6 +106,22 @@ class Moved:
     writes: isl.UnionMap
 
 
+@dataclass(frozen=True, eq=False)
+class Relocation:
+    """Values in other arrays than the text of a program says.
+
+    moved     where its accesses find their cells, None if all find them under the names of the text
+    origins   array that the text does not know -> the array whose values it holds
+    replaced  array of the text that is gone -> how many cells it had
+    buffers   array inside of tiles -> what it is a buffer of; its values never leave a tile
+    """
+
+    moved: Moved | None = None
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
+    buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
+
+
 @dataclass(frozen=True)
 class Kept:
     """Why an array stays where it is; what is final stands even if the user calls the array temporary."""
@@ -130,13 +147,11 @@ class Program:
     exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if there are none
     optional        { S[i] }            further instances that need not run, None if there are none
     tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
-    buffers         arrays whose values never leave a tile
-    moved           where cells are that the text of the program calls otherwise, None if it calls all by name
-    origins         array that the text does not know -> the array whose values it holds
-    replaced        array of the text that is gone -> how many cells it had
+    relocation      values that are in other arrays than the text says
     signature       how it is called, if it is a Python kernel
     assumptions     what is taken for granted of the parameters although nobody said so
     private         variable of C -> how many loops are around its declaration, each iteration with its own
+    is_as_written     statements run in the order of the text, whatever else has changed
     evaluates_guards  guarded statements read the data of their conditions, also where they do not run
     """
 
@@ -156,13 +171,11 @@ class Program:
     exclusive: isl.UnionMap | None = None
     optional: isl.UnionSet | None = None
     tiles: tuple[str, ...] = ()
-    buffers: Mapping[str, TileBuffer] = field(default_factory=dict[str, TileBuffer])
-    moved: Moved | None = None
-    origins: Mapping[str, str] = field(default_factory=dict[str, str])
-    replaced: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
+    relocation: Relocation = field(default_factory=Relocation)
     signature: Signature | None = None
     assumptions: tuple[Assumption, ...] = ()
     private: Mapping[str, int] = field(default_factory=dict[str, int])
+    is_as_written: bool = True
     evaluates_guards: bool = False
 
     def __repr__(self) -> str:
@@ -178,6 +191,15 @@ class Program:
     def array(self, name: str) -> Array:
         """The array of that name."""
         return find_array(self.arrays, name)
+
+    @property
+    def has_guards(self) -> bool:
+        """Whether conditions on data decide if some statement runs."""
+        return self.source is not None and any(one.guards for one in self.source.statements.values())
+
+    def size_of(self, name: str) -> Formula:
+        """The cells of the box around an array."""
+        return box_size(self.array(name).cells, self.context)
 
     def domain(self) -> isl.UnionSet:
         """All instances, { S[i] }."""
@@ -204,6 +226,10 @@ class Program:
         known = self.source.variables
         return frozenset(known[name] for name in self.private if name in known)
 
+    def in_order(self, schedule: isl.UnionMap, parallel: Mapping[int, Parallelism]) -> Program:
+        """The same program in another order, { S[i] -> [t] }."""
+        return replace(self, schedule=schedule, parallel=parallel, is_as_written=False)
+
     def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
         """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""
         chosen = (
@@ -215,6 +241,19 @@ class Program:
             and (array is None or access.array == array)
         )
         return union_of_maps(self.context.get_space(), chosen)
+
+    def with_arrays(self, gone: Collection[str], new: Sequence[Array]) -> Program:
+        """The same with new arrays, which may be folded, instead of others; its statements are to follow."""
+        temporaries = self.temporaries
+        if temporaries is not None:
+            temporaries = (*(name for name in temporaries if name not in gone), *(one.name for one in new))
+        return replace(
+            self,
+            arrays=(*(array for array in self.arrays if array.name not in gone), *new),
+            temporaries=temporaries,
+            extra_temporaries=tuple(name for name in self.extra_temporaries if name not in gone),
+            kept={name: why for name, why in self.kept.items() if name not in gone},
+        )
 
     def narrowed(self, context: isl.Set) -> Program:
         """The same program with more known of the parameters, which may make assumptions needless."""

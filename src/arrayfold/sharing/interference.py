@@ -47,7 +47,7 @@ def arrays_as_cells(program: Program, arrays: Sequence[str]) -> tuple[Liveness, 
     """The liveness of a program in which each array is one cell of another one, and the name of that."""
     (name,) = fresh_names("arrays", 1, [array.name for array in program.arrays])
     places = {one: _number_of_cells(program.array(one), name, k) for k, one in enumerate(arrays)}
-    whole = merged(program, arrays, Embedding(name, places))
+    whole = merged(program, Embedding(name, places))
     return replace(analyse(whole), temporaries=(name,)), name
 
 

@@ -314,13 +314,8 @@ def scheduled(space: ScheduleSpace, chosen: Vector, *, is_strict: bool) -> Progr
     schedule = isl.UnionMap(f"[{', '.join(form.parameters)}] -> {{ {'; '.join(pieces)} }}")
     schedule = schedule.intersect_domain(form.program.domain())
     meaning = "doall" if is_strict else "forall"
-    return replace(
-        form.program,
-        schedule=schedule,
-        parallel=dict.fromkeys(range(1, depth + 2), meaning),
-        happens_before=None,
-        tiles=(),
-    )
+    ordered = form.program.in_order(schedule, dict.fromkeys(range(1, depth + 2), meaning))
+    return replace(ordered, happens_before=None, tiles=())
 
 
 def _extremes(legal: isl.BasicSet) -> list[Extreme]:
