@@ -12,6 +12,7 @@ from arrayfold.base.errors import InputError, NotAffine, SourcePosition
 from arrayfold.c import tree as c
 from arrayfold.c.lexer import blank, identifiers
 from arrayfold.c.tree import CStatement, Expression, FunctionTree, Node, Span, Variable, bare, named_in, walk
+from arrayfold.exact.formula import Formula
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +170,24 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
+class PointerSource:
+    """Where a pointer into an array points.
+
+    terms  its distance from the first element: strides, and { [i] -> [v] } how often each
+    """
+
+    array: Variable
+    terms: tuple[tuple[Formula, isl.PwAff], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class StatementSource:
     """The C behind a statement of the model: an assignment, an initialised variable, a condition, or a copy.
 
     iterators  the variables of the loops around it, one a dimension of its domain; a copy has none
     cells      element or variable in it -> { S[i] -> A[x] }
     choices    what affine conditions decide in it, outer ones first
+    pointers   where those point that the region sets, so that new loops can do without them
     """
 
     node: c.Evaluate | Variable | Expression | Copy
@@ -184,6 +197,7 @@ class StatementSource:
         default_factory=dict[Expression | Variable, isl.Map]
     )
     choices: tuple[Choice, ...] = ()
+    pointers: Mapping[Variable, PointerSource] = field(default_factory=dict[Variable, PointerSource])
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +220,8 @@ class CSource:
     declared    name in the model -> { A[x] }, the cells of arrays whose declarations say all extents
     legal       { : }  the sizes at which no access leaves its array; the context says it in simpler terms
     uncertain   where a loop stands of which data decides how often it runs: its first turns stand for all
+    flat        array whose text has one subscript for several dimensions of the model -> its strides
+    pointers    variables that point into arrays and are no arrays of the model
     """
 
     text: CText
@@ -229,6 +245,10 @@ class CSource:
     declared: Mapping[str, isl.Set] = field(default_factory=dict[str, isl.Set])
     legal: isl.Set | None = None
     uncertain: int | None = None
+    flat: Mapping[Variable, tuple[Formula, ...]] = field(
+        default_factory=dict[Variable, "tuple[Formula, ...]"]
+    )
+    pointers: frozenset[Variable] = frozenset()
 
     @property
     def name(self) -> str:

@@ -95,7 +95,20 @@ def find_alternatives(
     array = relation.get_tuple_name(isl.dim_type.out)
     if not left.is_empty() and array not in program.relocation.replaced:
         pieces.append(Alternative(coalesced(left), None, ()))
-    merged = _merged(pieces, address)
+    return _in_order(_merged(pieces, address), everywhere)
+
+
+def cell_alternatives(relation: isl.Map, names: Sequence[str]) -> list[Alternative]:
+    """The cells that accesses { S[i] -> A[x] } of one element mean, as few formulas as there can be.
+
+    The relation says one cell for an iteration, and is not empty.
+    """
+    merged = _merged(_pieces(relation, names), lambda array, cell: (array, tuple(cell)))
+    return _in_order(merged, _over_parameters(relation.domain(), names))
+
+
+def _in_order(merged: list[Alternative], everywhere: isl.Set) -> list[Alternative]:
+    """Alternatives with conditions as simple as they can be on { : }, the one with the worst at the end."""
     merged.sort(key=lambda piece: piece.when.n_basic_set())
     found = [replace(one, when=coalesced(one.when.gist(everywhere))) for one in merged[:-1]]
     return [*found, merged[-1]]

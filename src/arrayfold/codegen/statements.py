@@ -31,6 +31,7 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
+from arrayfold.codegen.cells import CellText, cells_of_text, is_of_cells
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.loops import LoopSite, condition_text
 from arrayfold.codegen.relocations import Alternative, Relocations, iterator_names
@@ -205,6 +206,9 @@ class StatementWriter:
         moved = self._moved_element(tree, is_write=is_write, stays=(variable, texts))
         if moved is not None:
             return moved
+        by_cell = self._element_by_cell(tree)
+        if by_cell is not None:
+            return by_cell
         storage = self.storages.get(variable)
         is_folded = any(
             one.variable is variable
@@ -228,6 +232,24 @@ class StatementWriter:
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)
         return None
+
+    def _element_by_cell(self, tree: Expression) -> str | None:
+        """What stands for an element of a flat array that folds, or for one that a pointer reaches."""
+        relation = cells_of_text(self._evaluated(), tree)
+        array = None if relation is None else relation.get_tuple_name(isl.dim_type.out)
+        base = None if array is None else self.source.variables.get(array)
+        if relation is None or array is None or base is None or not is_of_cells(self.source, tree, base):
+            return None
+        storage = self.storages.get(base)
+        if storage is None:
+            return f"(({written_type(base)})0)" if array in self.arrays else None
+        return self._cell_text().element(relation, storage)
+
+    def _cell_text(self) -> CellText:
+        named = self._named_arguments()
+        texts = {name: text for name, (text, _) in named.items()}
+        values = {name: value for name, (_, value) in named.items() if value is not None}
+        return CellText(self.places.program, self.source, texts, values, self.inner)
 
     def _evaluated(self) -> list[StatementSource]:
         """The statement, and those that evaluate its conditions."""

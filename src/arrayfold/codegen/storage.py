@@ -48,6 +48,7 @@ class Storage:
     is_private    every thread has its own, declared in a parallel loop
     share         the memory that it is a part of, if it has none of its own
     is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
+    is_linear     the text declares it with one dimension, and so it stays
     first         where in a row loops begin to write, if that should be the start of a cache line
     """
 
@@ -65,6 +66,7 @@ class Storage:
     is_private: bool = False
     share: Share | None = None
     is_automatic: bool = False
+    is_linear: bool = False
     first: int | None = None
 
     def _beside(self, word: str) -> str:
@@ -111,7 +113,7 @@ class Storage:
     def _lead(self) -> int | None:
         """How many elements are in front of the first row, if loops should begin to write with a line."""
         lanes = self._in_a_line
-        can = self.may_align and not (self.is_flat or self.share) and lanes is not None
+        can = self.may_align and not (self.is_flat or self.is_linear or self.share) and lanes is not None
         if self.first is None or not can or self._has_room(self._padded_cells) is False:
             return None
         return -self.first % (lanes or 1)
@@ -134,6 +136,8 @@ class Storage:
         """The lines that make it exist."""
         element = written_type(self.variable)
         named, sizes = self._named_sizes()
+        if self.is_linear:
+            sizes = [self._one_size(sizes)] if sizes else []
         brackets = "".join(f"[{size}]" for size in sizes)
         tables = (line for row in self.layout.tables() for line in row.declaration())
         is_padded = self._lead is not None and len(sizes) > 1
@@ -317,16 +321,27 @@ class Storage:
 
     def indexed(self, rows: Sequence[str]) -> str:
         """An element, given its coordinates."""
-        if self.is_flat and self.is_on_heap:
-            rows = [self._flattened(rows)]
+        if self.is_linear or (self.is_flat and self.is_on_heap):
+            rows = self._flattened(rows)
         return self.name + "".join(f"[{row}]" for row in rows)
 
-    def _flattened(self, rows: Sequence[str]) -> str:
+    def _one_size(self, sizes: Sequence[str]) -> str:
+        """The product of its extents."""
+        if any(
+            text.isidentifier() and "?" in formula_text(one, self.parameter)
+            for text, one in zip(sizes, self.sizes.extents, strict=True)
+        ):
+            return " * ".join(map(parenthesised, sizes))
+        return formula_text(Formula.product(self.sizes.extents), self.parameter)
+
+    def _flattened(self, rows: Sequence[str]) -> list[str]:
+        if len(rows) < 2:
+            return list(rows)
         text = rows[0]
         for row, extent in zip(rows[1:], self.sizes.extents[1:], strict=True):
             size = parenthesised(formula_text(extent, self.parameter))
             text = f"(long long){parenthesised(text)} * {size} + {row}"
-        return text
+        return [text]
 
 
 def _allocated(declared: str, name: str, size: str) -> list[str]:

@@ -15,6 +15,7 @@ from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
+from arrayfold.codegen.cells import KeptCells
 from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.names import Names, variables_in
 from arrayfold.codegen.pragmas import depend_edits
@@ -148,6 +149,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 tile,
                 any(d < tile for d in program.parallel),
                 blocks.get(name),
+                is_linear=variable in source.flat,
                 is_automatic=not region.is_off_stack
                 and is_own(source, variable)
                 and not (has_jumps or name in program.relocation.origins or buffer is not None)
@@ -353,8 +355,12 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
 def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storage]) -> list[Edit]:
     by_variable = {storage.variable: storage for storage in storages}
     replaced = list(by_variable)
+    cells = KeptCells(region.program, source, by_variable)
 
     def element(variable: Variable, texts: Sequence[str], node: Reference | Subscript) -> str | None:
+        by_cell = cells.element(node)
+        if by_cell is not None:
+            return by_cell
         storage = by_variable.get(variable)
         if storage is None or len(texts) != variable.rank:
             return None

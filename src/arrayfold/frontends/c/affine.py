@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -17,6 +18,10 @@ from arrayfold.exact.pieces import in_one_piece
 from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.assumptions import Need
 
+if TYPE_CHECKING:
+    from arrayfold.frontends.c.pointers import Address
+    from arrayfold.frontends.c.polynomials import Polynomial
+
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 _DEEPEST_CALL = 20
 _MOST_QUOTIENT = 2
@@ -28,12 +33,16 @@ class Scope:
 
     may, must  { [i] }  iterations that may, or surely do, reach it
     values     variables that are known to be affine: { [i] -> [v] } of the loops around their definition
+    sums       variables that are known to be sums of strides times affine values
+    pointers   pointers of which it is known where into which array they point
     """
 
     iterators: tuple[Variable, ...]
     may: isl.Set
     must: isl.Set
     values: Mapping[Variable, isl.PwAff] = field(default_factory=dict[Variable, isl.PwAff])
+    sums: Mapping[Variable, Polynomial] = field(default_factory=dict["Variable", "Polynomial"])
+    pointers: Mapping[Variable, Address] = field(default_factory=dict["Variable", "Address"])
 
     @classmethod
     def outside(cls) -> Scope:
@@ -240,7 +249,7 @@ class AffineReader:
                     return self.value(returned, inside, depth + 1)
             case _:
                 pass
-        raise self._not_affine(expression)
+        raise self.not_affine(expression)
 
     def inside_call(self, call: c.Call, scope: Scope, depth: int = 0) -> Scope | None:
         """The scope of what a simple function returns; None if it is not called as it should be."""
@@ -262,7 +271,7 @@ class AffineReader:
         """What a function finds in a parameter: the argument, converted to its type."""
         kind = parameter.type
         if not kind.is_integer or not argument.type.is_integer:
-            raise self._not_affine(argument)
+            raise self.not_affine(argument)
         if (kind.kind, kind.bits) == (argument.type.kind, argument.type.bits):
             return self.value(argument, scope, depth)
         return self.value(c.Cast(argument.span, kind, argument, is_implied=True), scope, depth)
@@ -280,7 +289,7 @@ class AffineReader:
             return scope.lifted(scope.values[variable])
         changes = variable in self.written or variable in self.iterators
         if not variable.type.is_integer or changes or variable.is_volatile or variable not in self.names:
-            raise self._not_affine(expression)
+            raise self.not_affine(expression)
         name = self.names[variable]
         self.parameters.setdefault(name, variable)
         (*dims,) = fresh_names("i", len(scope.iterators), [name])
@@ -304,7 +313,7 @@ class AffineReader:
             case "/" | "%":
                 return self._by_size(expression, left, right, scope)
             case _:
-                raise self._not_affine(expression)
+                raise self.not_affine(expression)
 
     def _by_size(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff, scope: Scope) -> isl.PwAff:
         """Division by something that fits into the dividend a few times at most, wherever it is computed."""
@@ -317,7 +326,7 @@ class AffineReader:
             pieces.append((quotient if expression.operator == "/" else rest).intersect_domain(where))
             reached = reached.subtract(where)
         if not reached.is_empty():
-            raise self._not_affine(expression)
+            raise self.not_affine(expression)
         return coalesced(reduce(isl.PwAff.union_add, pieces))
 
     def _by_constant(self, expression: c.Binary, left: isl.PwAff, number: int) -> isl.PwAff:
@@ -334,7 +343,7 @@ class AffineReader:
                 quotient = left.tdiv_q(integers.constant(space, abs(number)))
                 return quotient if number > 0 else quotient.neg()
             case _:
-                raise self._not_affine(expression)
+                raise self.not_affine(expression)
 
     # ------------------------------------------------ conditions
 
@@ -387,7 +396,8 @@ class AffineReader:
 
     # ------------------------------------------------ refusals
 
-    def _not_affine(self, expression: Expression) -> InputError:
+    def not_affine(self, expression: Expression) -> InputError:
+        """What to raise where an expression is not affine."""
         offset = expression.span.start
         what, hint = _explain(expression, self.written | self.iterators)
         return self.text.not_affine(what, offset, hint)

@@ -10,11 +10,17 @@ from arrayfold.c.source import Choice, CText
 from arrayfold.c.tree import Expression, Variable, array_access, bare
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.choices import choice_of
+from arrayfold.frontends.c.pointers import Address
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """One access: subscripts are None where a whole array, or a part of it, is given to a function."""
+    """One access: subscripts are None where a whole array, or a part of it, is given to a function, and where
+    any element may be meant.
+
+    address  where the element is that the text reaches by a pointer, which has no subscripts
+    unknown  the same as it was read, where any element may be meant
+    """
 
     variable: Variable
     subscripts: tuple[Expression, ...] | None
@@ -23,6 +29,8 @@ class Effect:
     offset: int
     is_partial: bool = False
     node: Expression | Variable | None = None
+    address: Address | None = None
+    unknown: Effect | None = None
 
 
 class EffectReader:

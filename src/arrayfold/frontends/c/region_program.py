@@ -110,6 +110,11 @@ class RegionProgram:
             turns=reader.turns,
             legal=reader.context.legal,
             uncertain=reader.uncertain.start if reader.uncertain is not None else None,
+            flat={
+                array: found.shape.strides
+                for array, found in reader.subscripts.items()
+                if found.shape is not None
+            },
         )
 
     def _kept(self, private: Mapping[str, int], parallel_start: int | None) -> dict[Variable, Kept]:
@@ -121,6 +126,10 @@ class RegionProgram:
             reader.text, reader.region, arrays, reader.loops_of_variables, private, parallel_start
         )
         kept |= reader.calls.used_arrays(reader.arrays)
+        for array in arrays:
+            unread = reader.subscripts[array].unread
+            if unread is not None:
+                kept[array] = Kept(unread.reason, is_final=True)
         return kept | {scalar: Kept("a scalar", is_final=True) for scalar in scalars}
 
     def _private(self) -> dict[str, int]:
@@ -200,17 +209,27 @@ class RegionProgram:
         ]
         taken = set(self._parameters)
         names: list[str] = []
-        for k in range(array.rank):
+        shape = self._reader.subscripts[array].shape
+        for k in range(len(self._reader.extents[array])):
             wanted = [
                 name
                 for effect in accesses
-                if effect.subscripts and (name := _iterator_name(effect, k)) is not None
+                if (name := self._iterator_of_row(effect, k) if shape else _iterator_name(effect, k))
             ]
             fresh = (f"d{number}" for number in itertools.count(k))
             candidates = filter(is_isl_name, itertools.chain(wanted, fresh))
             names.append(next(name for name in candidates if name not in taken))
             taken.add(names[-1])
         return tuple(names)
+
+    def _iterator_of_row(self, effect: Effect, dimension: int) -> str | None:
+        """The iterator in a subscript of a flat array, if there is exactly one."""
+        value = self._reader.subscripts[effect.variable].values[effect][dimension]
+        if value is None:
+            return None
+        iterators = enumerate(effect.scope.iterators)
+        names = [one.name for k, one in iterators if value.involves_dims(isl.dim_type.in_, k, 1)]
+        return names[0] if len(names) == 1 else None
 
     def _live_out(self, arrays: Iterable[Array], kept: Mapping[Variable, Kept]) -> isl.UnionSet:
         """What exists after the region is needed after it."""
@@ -249,7 +268,8 @@ def _cells(item: Found, relations: Sequence[isl.Map]) -> dict[Expression | Varia
 
 def _iterator_name(effect: Effect, dimension: int) -> str | None:
     """The iterator in a subscript, if there is exactly one."""
-    assert effect.subscripts is not None
+    if not effect.subscripts:
+        return None
     named = named_in(walk(effect.subscripts[dimension]))
     names = {variable.name for variable in named if variable in effect.scope.iterators}
     return names.pop() if len(names) == 1 else None

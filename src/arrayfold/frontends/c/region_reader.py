@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -29,6 +29,7 @@ from arrayfold.frontends.c.integers import type_ranges
 from arrayfold.frontends.c.jumps import has_jumps
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
 from arrayfold.frontends.c.places import Found
+from arrayfold.frontends.c.subscripts import SubscriptReader, Subscripts
 from arrayfold.frontends.c.walk import RegionWalk
 from arrayfold.frontends.options import read_context
 from arrayfold.program.model import Kept
@@ -86,6 +87,8 @@ class RegionReader:
         count = len(self.affine.needs)
         self.extents = self._read_extents()
         of_extents = self.affine.needs[count:]
+        self.subscripts = self._read_subscripts()
+        self.found = [self._with_unknown_elements(item) for item in self.found]
         self.maps = [[self._relation(item.name, effect) for effect in item.effects] for item in self.found]
         self.context = ContextBuilder(text, self.affine.parameters, self._stated(said), before)
         self.must_read_again = self._build_context(of_extents, known)
@@ -101,17 +104,39 @@ class RegionReader:
         changed = frozenset(assigned_in(walk(function.body))) | hidden_variables(function, self.arrays)
         return {array: read_extents(array, self.affine, changed) for array in self.arrays}
 
+    def _read_subscripts(self) -> dict[Variable, Subscripts]:
+        """The subscripts of arrays; flat ones get the extents of their shapes."""
+        reader = SubscriptReader(self.text, self.affine)
+        effects = [effect for item in self.found for effect in item.effects if effect.subscripts is not None]
+        found: dict[Variable, Subscripts] = {}
+        changed = frozenset(assigned_in(walk(self.region.function.body)))
+        for array in self.arrays:
+            found[array] = reader.of(array, [effect for effect in effects if effect.variable is array])
+            shape = found[array].shape
+            if shape is not None:
+                self.extents[array] = reader.extents_of(array, shape, changed)
+        return found
+
+    def _with_unknown_elements(self, item: Found) -> Found:
+        """A statement of which accesses mean any element where their subscripts are not known."""
+        effects = tuple(
+            effect
+            if effect.subscripts is None or self.subscripts[effect.variable].says(effect)
+            else replace(effect, subscripts=None, unknown=effect)
+            for effect in item.effects
+        )
+        return replace(item, effects=effects)
+
     def _relation(self, name: str, effect: Effect) -> isl.Map:
         """{ S[i] -> A[x] }, on the iterations that may reach it."""
-        array = self.names[effect.variable]
-        domain = effect.scope.may
-        if effect.subscripts is None:
-            cells = extent_box(array, self.extents[effect.variable])
-            relation = isl.Map.from_domain_and_range(domain, cells)
-        else:
-            relation = isl.Map.from_domain(domain)
-            for subscript in effect.subscripts:
-                value = self.affine.subscript(subscript, effect.scope)
+        array, extents = self.names[effect.variable], self.extents[effect.variable]
+        known = self.subscripts[effect.variable].values.get(effect.unknown or effect)
+        relation = isl.Map.from_domain(effect.scope.may)
+        for k, value in enumerate(known or (None,) * len(extents)):
+            if value is None:
+                line = isl.Map.from_domain_and_range(effect.scope.may, extent_box("", extents[k : k + 1]))
+                relation = relation.flat_range_product(line.reset_tuple_id(isl.dim_type.out))
+            else:
                 relation = relation.flat_range_product(isl.Map.from_pw_aff(value))
         relation = relation.set_tuple_name(isl.dim_type.in_, name)
         return coalesced(relation.set_tuple_name(isl.dim_type.out, array))
@@ -155,6 +180,8 @@ class RegionReader:
     def _require(self) -> None:
         """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
         for array, extents in self.extents.items():
+            if array.is_pointer and self.subscripts[array].shape is not None:
+                continue
             known = [extent.pos_set().params() for extent in extents if extent is not None]
             reason = f"{'extent' if len(known) == 1 else 'extents'} of {array.name}"
             self.context.require(known, reason, array.at)
