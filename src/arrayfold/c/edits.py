@@ -64,11 +64,13 @@ class Rewriter:
 
     variable  the new text of a variable, or None to leave it
     element   the new text of an element given the texts of its subscripts and its tree, or None
+    other     the new text of an element that is no chain of subscripts on a variable, or None
     """
 
     text: CText
     variable: Callable[[Variable], str | None]
     element: Callable[[Variable, Sequence[str], c.Reference | c.Subscript], str | None]
+    other: Callable[[Expression], str | None] = lambda _: None
     found: list[Edit] = field(default_factory=list[Edit])
 
     def visit(self, node: Expression | CStatement) -> None:
@@ -77,6 +79,13 @@ class Rewriter:
             access = array_access(node)
             if access is not None:
                 self._access(node, *access)
+                return
+        if isinstance(node, c.Unary | c.Subscript):
+            new = self.other(node)
+            if new is not None:
+                if not node.span.is_text:
+                    raise NotInText(self.text.file)
+                self.found.append(Edit(node.span.start, node.span.end, new))
                 return
         for child in children(node):
             self.visit(child)

@@ -10,6 +10,7 @@ from arrayfold.c.source import CText
 from arrayfold.c.tree import Expression, Variable, array_access
 
 ElementText = Callable[[Variable, Sequence[str], c.Reference | c.Subscript], str]
+OtherText = Callable[[Expression], str | None]
 
 _PRECEDENCE = {
     **dict.fromkeys("*/%", 10),
@@ -29,11 +30,15 @@ _UNARY, _POSTFIX, _CONDITIONAL, _ASSIGNMENT, _COMMA = 11, 12, 0, -1, -2
 
 
 class ExpressionPrinter:
-    """Prints expressions of a file; `element` names variables and elements, given subscripts and tree."""
+    """Prints expressions of a file; `element` names variables and elements, given subscripts and tree.
 
-    def __init__(self, file: CText, element: ElementText) -> None:
+    other  the text of an element that is no chain of subscripts on a variable, or None
+    """
+
+    def __init__(self, file: CText, element: ElementText, other: OtherText = lambda _: None) -> None:
         self._file = file
         self._element = element
+        self._other = other
 
     def text(self, expression: Expression, least: int = _COMMA) -> str:
         """The expression as C, in parentheses if it binds less than `least`."""
@@ -41,6 +46,10 @@ class ExpressionPrinter:
         return text if strength >= least else f"({text})"
 
     def _print(self, expression: Expression) -> tuple[str, int]:
+        if isinstance(expression, c.Unary | c.Subscript) and array_access(expression) is None:
+            other = self._other(expression)
+            if other is not None:
+                return other, _POSTFIX
         match expression:
             case c.Number(text=text) | c.OtherLiteral(text=text):
                 return text, _POSTFIX

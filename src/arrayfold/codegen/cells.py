@@ -46,10 +46,12 @@ class CellText:
         terms: list[str] = []
         for stride, value in pointer.terms:
             relation = isl.Map.from_pw_aff(value).intersect_domain(domain.reset_tuple_id())
+            relation = relation.set_tuple_name(isl.dim_type.out, "distance")
             text = self._chosen(relation, lambda one: self._text(one.cell[0]))
             if stride != Formula.constant(1):
                 factor = formula_text(stride, parameter_text(self.source.parameters))
-                text = f"{parenthesised(text)} * {parenthesised(factor)}"
+                wide = "" if text.startswith("(long long)") else "(long long)"
+                text = f"{wide}{parenthesised(text)} * {parenthesised(factor)}"
             terms.append(text)
         return " + ".join(text for text in terms if text != "0")
 
@@ -84,7 +86,7 @@ class CellText:
 
 
 def is_of_cells(source: CSource, tree: Expression, array: Variable) -> bool:
-    """Whether the text of an element has other subscripts than the model, or a pointer instead of its array."""
+    """Whether the text of an element has other subscripts than the model, or a pointer for its array."""
     access = array_access(tree)
     return access is None or access[0] is not array or array in source.flat
 
@@ -109,7 +111,7 @@ class KeptCells:
         return {node: one for one in reversed(list(sources)) for node in one.cells}
 
     def element(self, tree: Expression) -> str | None:
-        """The new text of an element of a flat array that folds, or of one that a pointer reaches; else None."""
+        """The new text of an element of a flat array that folds, or of one that a pointer reaches."""
         statement = self._statements.get(tree)
         if statement is None:
             return None

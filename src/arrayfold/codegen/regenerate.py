@@ -225,6 +225,16 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
                 "Use a local iterator in the region.",
             )
     for node in walk(source.region.function.body):
+        if (
+            isinstance(node, Reference)
+            and node.variable in source.pointers
+            and not source.region.holds(node.span.start)
+        ):
+            raise InputError(
+                f"pointer {node.variable.name} is used outside the region, so its loop must stay",
+                source.text.place(node.span.start),
+                "Use another pointer in the region.",
+            )
         if not isinstance(node, Reference) or node.variable not in iterators:
             continue
         if not source.region.holds(node.span.start) and not _is_set_again(source, node.variable, node):

@@ -49,6 +49,7 @@ class StatementWriter:
     """Statements with new iterators: the user's text where there is one, otherwise from the tree.
 
     subscripts  those of elements as formulas of the iterators around them, as far as they were asked for
+    evaluated   the statement of the condition that is being written, if it is one
     """
 
     source: CSource
@@ -68,6 +69,7 @@ class StatementWriter:
     tile: Sequence[tuple[str, Formula | None]] = ()
     name: str = ""
     arguments: Sequence[tuple[str, Formula | None]] = ()
+    evaluated: str | None = None
 
     def lines(
         self, name: str, arguments: Sequence[str], place: LoopSite | None, loops: Mapping[int, str]
@@ -133,7 +135,7 @@ class StatementWriter:
         conditions = [
             text if guard.must_hold else f"!{parenthesised(text)}"
             for guard in statement.guards
-            for text in [self._printer(values).text(guard.condition)]
+            for text in [replace(self, evaluated=guard.evaluated)._printer(values).text(guard.condition)]
         ]
         if not conditions:
             return body
@@ -194,6 +196,7 @@ class StatementWriter:
             text,
             lambda variable: new_names.get(variable) if variable not in self.storages else None,
             element,
+            self._element_by_cell,
         )
         rewriter.visit(node)
         lines = apply_edits(text.text, rewriter.found, node.span.start, end).split("\n")
@@ -209,6 +212,9 @@ class StatementWriter:
         by_cell = self._element_by_cell(tree)
         if by_cell is not None:
             return by_cell
+        pointer = self._pointer(variable)
+        if pointer is not None:
+            return pointer + "".join(f"[{text}]" for text in texts)
         storage = self.storages.get(variable)
         is_folded = any(
             one.variable is variable
@@ -245,6 +251,22 @@ class StatementWriter:
             return f"(({written_type(base)})0)" if array in self.arrays else None
         return self._cell_text().element(relation, storage)
 
+    def _pointer(self, variable: Variable) -> str | None:
+        """What stands for a pointer that the region sets: the place in its array."""
+        if variable not in self.source.pointers:
+            return None
+        known = (one.pointers[variable] for one in self._evaluated() if variable in one.pointers)
+        pointer = next(known, None)
+        if pointer is None:
+            raise InputError(
+                f"where pointer {variable.name} points is not known well enough to write it in new loops",
+                self.source.text.place(self.source.region.before),
+                "The loops of this region can be kept, but not written anew.",
+            )
+        domain = next(one for one in self.places.program.statements if one.name == self.name).domain
+        offset = self._cell_text().offset(pointer, domain)
+        return f"({pointer.array.name} + {offset})" if offset else pointer.array.name
+
     def _cell_text(self) -> CellText:
         named = self._named_arguments()
         texts = {name: text for name, (text, _) in named.items()}
@@ -252,9 +274,12 @@ class StatementWriter:
         return CellText(self.places.program, self.source, texts, values, self.inner)
 
     def _evaluated(self) -> list[StatementSource]:
-        """The statement, and those that evaluate its conditions."""
+        """The statement, and those that evaluate its conditions; what is being written comes first."""
         own = self.source.statements[self.name]
-        return [own, *(self.source.statements[guard.evaluated] for guard in own.guards)]
+        conditions = [self.source.statements[guard.evaluated] for guard in own.guards]
+        if self.evaluated is not None:
+            return [self.source.statements[self.evaluated], own, *conditions]
+        return [own, *conditions]
 
     def _subscript_values(self, tree: Reference | Subscript) -> list[Formula | None]:
         """The subscripts of an element in the iterators of new loops, by what the model says of its cell."""
@@ -346,7 +371,7 @@ class StatementWriter:
                 return variable.name + "".join(f"[{one}]" for one in texts)
             return values.get(variable, self.hoisted.get(variable, variable.name))
 
-        return ExpressionPrinter(self.source.text, text)
+        return ExpressionPrinter(self.source.text, text, self._element_by_cell)
 
 
 def _targets(expression: Expression) -> set[Expression]:

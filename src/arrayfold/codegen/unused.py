@@ -6,10 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from arrayfold.c.edits import Edit, removal
+from arrayfold.c.edits import Edit, NotInText, removal
 from arrayfold.c.lexer import end_of_statement
-from arrayfold.c.source import CSource, CText
-from arrayfold.c.tree import Block, Declare, Expression, Reference, Subscript, Variable, array_access, walk
+from arrayfold.c.source import CSource, CText, assigned_in
+from arrayfold.c.tree import (
+    Block,
+    Declare,
+    Evaluate,
+    Expression,
+    Reference,
+    Subscript,
+    Variable,
+    array_access,
+    walk,
+)
 
 
 def is_own(source: CSource, variable: Variable) -> bool:
@@ -112,3 +122,29 @@ def removals_inside(source: CSource, replaced: Sequence[Variable]) -> Iterator[E
     for one in lost_variables(source, replaced):
         if source.region.holds(one.declaration.span.start):
             yield from one.removal(source.text)
+
+
+def pointer_removals(source: CSource, replaced: Collection[Variable]) -> Iterator[Edit]:
+    """The edits that take out what sets pointers into arrays that go, in a region that keeps its loops."""
+    text = source.text
+    doomed = _pointers_into(source, replaced)
+    for node in source.region.nodes():
+        if isinstance(node, Declare):
+            gone = [one for one in node.variables if one in doomed]
+            if gone:
+                yield from LostVariables(node, {one.at for one in gone}).removal(text)
+        elif isinstance(node, Evaluate) and next(assigned_in(walk(node)), None) in doomed:
+            end = end_of_statement(text.plain, node.span.start)
+            if end is None or not node.span.is_text:
+                raise NotInText(text.file)
+            yield Edit(node.span.start, end, ";")
+
+
+def _pointers_into(source: CSource, arrays: Collection[Variable]) -> set[Variable]:
+    """The pointers that the region sets and that point into some arrays."""
+    return {
+        pointer
+        for statement in source.statements.values()
+        for pointer, one in statement.pointers.items()
+        if one.array in arrays and pointer in source.pointers
+    }

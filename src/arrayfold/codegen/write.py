@@ -22,7 +22,14 @@ from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
-from arrayfold.codegen.unused import LostVariables, is_own, lost_variables, removals_inside, unused_variables
+from arrayfold.codegen.unused import (
+    LostVariables,
+    is_own,
+    lost_variables,
+    pointer_removals,
+    removals_inside,
+    unused_variables,
+)
 from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.passes.borders import has_borders
@@ -366,13 +373,16 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
             return None
         return storage.element(storage.factors(texts, subscripts_of(node)))
 
-    rewriter = Rewriter(source.text, lambda _: None, element)
+    rewriter = Rewriter(source.text, lambda _: None, element, cells.element)
     for statement in source.region.statements:
         rewriter.visit(statement)
+    gone = list(pointer_removals(source, replaced))
+    changed = [edit for edit in rewriter.found if not any(one.start <= edit.start < one.end for one in gone)]
     before, after = _around(region, source, storages, unused_variables(source, replaced, []))
     return [
         Edit(source.region.before, source.region.before, region_lines(source, before)),
-        *rewriter.found,
+        *changed,
+        *gone,
         *depend_edits(source, storages),
         *removals_inside(source, replaced),
         Edit(source.region.after, source.region.after, region_lines(source, after)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -69,6 +69,9 @@ def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
     """The variables that the region names, those of its function's parameters first."""
     nodes = list(region.nodes())
     used = list(named_in(nodes))
+    for variable in used:
+        if variable.is_pointer and variable.initial is not None:
+            used += [one for one in named_in(walk(variable.initial)) if one not in used]
     sizes = [size for variable in used for size in named_in(extent_nodes(variable))]
     inlined = [
         variable
@@ -95,24 +98,27 @@ class Use:
     offset: int
 
 
-def uses_of_arrays(function: FunctionTree) -> dict[Variable, list[Use]]:
+def uses_of_arrays(function: FunctionTree, understood: Collection[c.Node] = ()) -> dict[Variable, list[Use]]:
     """Every mention of every array in a function."""
     found: dict[Variable, list[Use]] = {}
-    for variable, use in _uses(function.body, "used as a pointer"):
+    for variable, use in _uses(function.body, "used as a pointer", understood):
         found.setdefault(variable, []).append(use)
     return found
 
 
-def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, Use]]:
+def _uses(
+    node: Expression | CStatement, how: str, understood: Collection[c.Node]
+) -> Iterator[tuple[Variable, Use]]:
     if isinstance(node, c.Reference | c.Subscript):
         access = array_access(node)
         if access is not None:
             variable, subscripts = access
             if variable.is_array:
-                is_element = len(subscripts) == variable.rank
-                yield variable, Use("" if is_element and how != "address taken" else how, node.span.start)
+                is_element = len(subscripts) == variable.rank and how != "address taken"
+                is_known = is_element or node in understood
+                yield variable, Use("" if is_known else how, node.span.start)
             for subscript in subscripts:
-                yield from _uses(subscript, "used as a pointer")
+                yield from _uses(subscript, "used as a pointer", understood)
             return
     if isinstance(node, c.Call):
         inner_how = f"given to {node.function.name}()"
@@ -125,7 +131,7 @@ def _uses(node: Expression | CStatement, how: str) -> Iterator[tuple[Variable, U
     else:
         inner_how = "used as a pointer"
     for child in children(node):
-        yield from _uses(child, inner_how)
+        yield from _uses(child, inner_how, understood)
 
 
 # ---------------------------------------------------------------- who may move
@@ -138,9 +144,13 @@ def find_kept(
     loops: Mapping[Variable, tuple[Variable, ...]],
     private: Mapping[str, int],
     parallel_start: int | None,
+    understood: Collection[c.Node] = (),
 ) -> dict[Variable, Kept]:
-    """Why arrays stay where they are; those that are missing are temporaries."""
-    uses = uses_of_arrays(region.function)
+    """Why arrays stay where they are; those that are missing are temporaries.
+
+    understood  mentions of arrays of which it is known what becomes of the pointer
+    """
+    uses = uses_of_arrays(region.function, understood)
     typed = _declared_with_their_type(text, region.function)
     reasons: dict[Variable, Kept] = {}
     for array in arrays:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from arrayfold.base.errors import NotAffine
 from arrayfold.c import tree as c
 from arrayfold.c.source import Choice, CText
-from arrayfold.c.tree import Expression, Variable, array_access, bare
+from arrayfold.c.tree import Expression, Variable, array_access, bare, named_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.choices import choice_of
-from arrayfold.frontends.c.pointers import Address
+from arrayfold.frontends.c.pointers import Address, PointerReader
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,21 @@ class EffectReader:
     """Collects the accesses of expressions.
 
     choices  what affine conditions decide in the last one
+    given    arrays that functions get by pointers into them, and where
     """
 
-    def __init__(self, text: CText, affine: AffineReader, is_data: Callable[[Variable], bool]) -> None:
+    def __init__(
+        self,
+        text: CText,
+        affine: AffineReader,
+        is_data: Callable[[Variable], bool],
+        pointers: PointerReader,
+    ) -> None:
         self._text = text
         self._affine = affine
         self._is_data = is_data
+        self.pointers = pointers
+        self.given: dict[Variable, int] = {}
         self._found: list[Effect] = []
         self.choices: list[Choice] = []
 
@@ -57,6 +67,23 @@ class EffectReader:
         self._found, self.choices = [], []
         self._value(expression, scope)
         return self._found
+
+    def of_pointer(self, expression: Expression, scope: Scope) -> Address | None:
+        """Where an expression statement or an initial value lets a pointer point; None if that is not known.
+
+        No data may be looked at for that but variables whose values are known.
+        """
+        self._found, self.choices = [], []
+        try:
+            is_set = self.pointers.target(expression) is not None
+            read = self.pointers.assigned if is_set else self.pointers.address
+            address = read(expression, scope)
+            for part in self.pointers.numbers_in(_value_of(expression)):
+                self._value(part, scope)
+        except NotAffine:
+            return None
+        known = {*scope.values, *scope.sums}
+        return address if all(one.variable in known for one in self._found) else None
 
     def _assignment(self, expression: Expression, scope: Scope) -> None:
         inner = bare(expression)
@@ -76,7 +103,7 @@ class EffectReader:
         is_partial = isinstance(inner, c.Member)
         while isinstance(inner, c.Member) and not inner.is_arrow:
             inner = bare(inner.base)
-        self._refuse_pointers(inner)
+        self._refuse_pointers(inner, scope)
         if is_read:
             self._access(inner, scope, is_write=False)
         self._access(inner, scope, is_write=True, is_partial=is_partial)
@@ -84,9 +111,22 @@ class EffectReader:
     def _access(
         self, expression: Expression, scope: Scope, *, is_write: bool, is_partial: bool = False
     ) -> None:
+        address = self._address(expression, scope)
+        if address is not None:
+            for part in self.pointers.numbers_in(expression):
+                self._value(part, scope)
+            found = Effect(address.array, (), is_write, scope, expression.span.start, is_partial)
+            self._found.append(replace(found, node=bare(expression), address=address))
+            return
         access = array_access(expression)
         assert access is not None
         variable, subscripts = access
+        if subscripts and variable in self.pointers.set_inside:
+            raise self._text.error(
+                f"where pointer {variable.name} points here cannot be said",
+                expression.span.start,
+                "Understood are sums of an array and multiples of iterators and sizes, set in the same loop.",
+            )
         if variable.is_pointer and is_write and not subscripts:
             raise self._text.error(
                 f"pointer {variable.name} changes inside the region",
@@ -116,6 +156,36 @@ class EffectReader:
                 )
             )
 
+    def _pointer_argument(self, expression: Expression, scope: Scope) -> bool:
+        """Take note of a pointer that is given to a function; whether one of this region is in it."""
+        if not any(one in scope.pointers for one in named_in(walk(expression))):
+            return False
+        try:
+            address = self.pointers.address(expression, scope)
+        except NotAffine:
+            address = None
+        if address is None:
+            return False
+        for part in self.pointers.numbers_in(expression):
+            self._value(part, scope)
+        for is_write in (False, True):
+            self._found.append(Effect(address.array, None, is_write, scope, expression.span.start))
+        self.given.setdefault(address.array, expression.span.start)
+        return True
+
+    def _address(self, expression: Expression, scope: Scope) -> Address | None:
+        """Where an element is that a pointer reaches; None for elements that are named by their array."""
+        inner = bare(expression)
+        access = array_access(inner)
+        if access is not None:
+            variable, subscripts = access
+            if len(subscripts) != 1 or variable not in scope.pointers:
+                return None
+        try:
+            return self.pointers.element(inner, scope)
+        except NotAffine:
+            return None
+
     def _value(self, expression: Expression, scope: Scope) -> None:
         choice = choice_of(expression, scope, self._affine)
         if choice is not None:
@@ -130,8 +200,8 @@ class EffectReader:
                 | c.Unary(operator="+" | "-" | "!" | "~", operand=inner)
             ):
                 self._value(inner, scope)
-            case c.Reference() | c.Subscript():
-                self._refuse_pointers(expression)
+            case c.Reference() | c.Subscript() | c.Unary(operator="*"):
+                self._refuse_pointers(expression, scope)
                 self._access(expression, scope, is_write=False)
             case c.Binary(operator="&&" | "||" as operator, left=left, right=right):
                 self._value(left, scope)
@@ -158,6 +228,8 @@ class EffectReader:
         inner = bare(argument)
         if isinstance(inner, c.Cast):
             inner = bare(inner.operand)
+        if inner.type.kind in ("pointer", "array") and self._pointer_argument(inner, scope):
+            return
         access = array_access(inner)
         if isinstance(inner, c.Unary) and inner.operator == "&":
             access = array_access(bare(inner.operand))
@@ -173,9 +245,9 @@ class EffectReader:
         for is_write in (False, True):
             self._found.append(Effect(variable, None, is_write, scope, inner.span.start))
 
-    def _refuse_pointers(self, expression: Expression) -> None:
-        """Only chains of subscripts on a variable are understood, not `*p` or `(p + 1)[i]`."""
-        if array_access(expression) is None:
+    def _refuse_pointers(self, expression: Expression, scope: Scope) -> None:
+        """Only chains of subscripts on a variable are understood, and places of which the array is known."""
+        if array_access(expression) is None and self._address(expression, scope) is None:
             inner = bare(expression)
             while isinstance(inner, c.Subscript):
                 inner = bare(inner.base)
@@ -197,3 +269,9 @@ class EffectReader:
             case _:
                 what, hint = "this cannot be analysed", None
         return self._text.error(what, offset, hint)
+
+
+def _value_of(expression: Expression) -> Expression:
+    """What is assigned, or the expression itself if it assigns nothing."""
+    inner = bare(expression)
+    return inner.value if isinstance(inner, c.Assign) else expression

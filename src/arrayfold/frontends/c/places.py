@@ -122,6 +122,8 @@ def within(place: Place, scope: Scope, variable: Variable, domain: isl.Set, link
         coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
         coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
         scope.values,
+        scope.sums,
+        scope.pointers,
     )
     return replace(place, scope=inner, path=(*place.path, link))
 

@@ -15,6 +15,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
 from arrayfold.exact.isl import coalesced, integer
 from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.frontends.c.integers import constant
 
 ONE = Formula.constant(1)
 _ZERO = Formula.constant(0)
@@ -62,12 +63,12 @@ class Polynomial:
             total += stride * from_aff(aff)
         return total
 
-    def affine(self) -> isl.PwAff | None:
-        """It as an affine value { [i] -> [v] }; None if a stride is no number."""
-        if not self.terms or not all(stride.is_constant for stride in self.terms):
+    def affine(self, space: isl.Space) -> isl.PwAff | None:
+        """It as an affine value { [i] -> [v] } in a space; None if a stride is no number."""
+        if not all(stride.is_constant for stride in self.terms):
             return None
         scaled = (value.scale_val(integer(int(stride.as_number()))) for stride, value in self.terms.items())
-        return coalesced(reduce(isl.PwAff.add, scaled))
+        return coalesced(reduce(isl.PwAff.add, scaled, constant(space, 0)))
 
     def strides(self) -> list[Formula]:
         """The strides of what iterators change."""

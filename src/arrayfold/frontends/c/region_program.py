@@ -115,6 +115,7 @@ class RegionProgram:
                 for array, found in reader.subscripts.items()
                 if found.shape is not None
             },
+            pointers=reader.pointers.set_inside,
         )
 
     def _kept(self, private: Mapping[str, int], parallel_start: int | None) -> dict[Variable, Kept]:
@@ -123,9 +124,17 @@ class RegionProgram:
         arrays = [array for array in reader.arrays if array.is_array]
         scalars = [array for array in reader.arrays if not array.is_array]
         kept = find_kept(
-            reader.text, reader.region, arrays, reader.loops_of_variables, private, parallel_start
+            reader.text,
+            reader.region,
+            arrays,
+            reader.loops_of_variables,
+            private,
+            parallel_start,
+            reader.pointers.understood,
         )
         kept |= reader.calls.used_arrays(reader.arrays)
+        for array, reason in pointed_into(reader).items():
+            kept[array] = Kept(reason, is_final=True)
         for array in arrays:
             unread = reader.subscripts[array].unread
             if unread is not None:
@@ -313,3 +322,15 @@ def _time(link: Position | Loop | None, is_parallel: bool, names: Sequence[str])
             return f"{'-' if sign < 0 else ''}{names[dimension]}"
         case _:
             return "0"
+
+
+def pointed_into(reader: RegionReader) -> dict[Variable, str]:
+    """Arrays that must stay because of pointers into them, and why."""
+    found: dict[Variable, str] = {}
+    for array, offset in reader.given.items():
+        found[array] = f"given to a function in line {reader.text.line(offset)}"
+    for pointer, address in reader.pointers.before(reader.region).items():
+        name = pointer.name
+        what = f"{name} changes inside the region" if pointer is address.array else f"{name} points into it"
+        found.setdefault(address.array, what)
+    return found

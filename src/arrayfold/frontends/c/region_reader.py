@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 
@@ -26,6 +27,7 @@ from arrayfold.frontends.c.arrays import (
 from arrayfold.frontends.c.assumptions import ContextBuilder, Need
 from arrayfold.frontends.c.effects import Effect
 from arrayfold.frontends.c.integers import type_ranges
+from arrayfold.frontends.c.intervals import interval_of
 from arrayfold.frontends.c.jumps import has_jumps
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
 from arrayfold.frontends.c.places import Found
@@ -81,6 +83,8 @@ class RegionReader:
         self.loops_of_variables = region_walk.loops_of_variables
         self.uncertain = region_walk.uncertain
         self.turns = region_walk.turns
+        self.pointers = region_walk.pointers
+        self.given = region_walk.given
         accessed = {effect.variable for item in self.found for effect in item.effects}
         self.arrays = [variable for variable in variables if variable in accessed]
         refuse_unknown_pointers(text, region, self.arrays)
@@ -112,7 +116,10 @@ class RegionReader:
         changed = frozenset(assigned_in(walk(self.region.function.body)))
         for array in self.arrays:
             found[array] = reader.of(array, [effect for effect in effects if effect.variable is array])
-            shape = found[array].shape
+            shape, unread = found[array].shape, found[array].unread
+            if unread is not None and self.text.origin is not None:
+                # Other languages count from the end where a subscript is negative.
+                raise unread.error
             if shape is not None:
                 self.extents[array] = reader.extents_of(array, shape, changed)
         return found
@@ -134,8 +141,11 @@ class RegionReader:
         relation = isl.Map.from_domain(effect.scope.may)
         for k, value in enumerate(known or (None,) * len(extents)):
             if value is None:
-                line = isl.Map.from_domain_and_range(effect.scope.may, extent_box("", extents[k : k + 1]))
-                relation = relation.flat_range_product(line.reset_tuple_id(isl.dim_type.out))
+                line = extent_box("", extents[k : k + 1]).reset_tuple_id()
+                if effect.unknown is not None and self.subscripts[effect.variable].shape is None:
+                    line = line.intersect(_possible_values(effect.unknown, k))
+                every = isl.Map.from_domain_and_range(effect.scope.may, line)
+                relation = relation.flat_range_product(every)
             else:
                 relation = relation.flat_range_product(isl.Map.from_pw_aff(value))
         relation = relation.set_tuple_name(isl.dim_type.in_, name)
@@ -162,7 +172,8 @@ class RegionReader:
             self._require()
             is_new = [self.context.meet(need) for need in (*self.affine.needs, *self._signed_sizes())]
         final = self.context.known.intersect(self.context.large)
-        return any(is_new) or (bool(self.affine.wraps) and not known.is_subset(final))
+        is_unsure = bool(self.affine.wraps) or not all(one.is_sure for one in self.subscripts.values())
+        return any(is_new) or (is_unsure and not known.is_subset(final))
 
     def _signed_sizes(self) -> Iterator[Need]:
         """No size has all of 64 bits where only numbers that C does not have tell when a value wraps."""
@@ -180,14 +191,29 @@ class RegionReader:
     def _require(self) -> None:
         """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
         for array, extents in self.extents.items():
-            if array.is_pointer and self.subscripts[array].shape is not None:
-                continue
             known = [extent.pos_set().params() for extent in extents if extent is not None]
+            if extents and extents[0] is None and self.subscripts[array].shape is not None:
+                known += self._rows(array)
             reason = f"{'extent' if len(known) == 1 else 'extents'} of {array.name}"
             self.context.require(known, reason, array.at)
         for item, relations in zip(self.found, self.maps, strict=True):
             for effect, relation in zip(item.effects, relations, strict=True):
                 self._require_inside(item, effect, relation)
+
+    def _rows(self, array: Variable) -> list[isl.Set]:
+        """{ : }: a flat array has some rows, where its accesses say how many from the first one on."""
+        if self.subscripts[array].unread is not None:
+            return []
+        effects = (effect for item in self.found for effect in item.effects)
+        relations = (relation for relations in self.maps for relation in relations)
+        pairs = zip(effects, relations, strict=True)
+        cells = reduce(isl.Set.union, [one.range() for effect, one in pairs if effect.variable is array])
+        if cells.is_empty() or not cells.dim_has_upper_bound(isl.dim_type.set, 0):
+            return []
+        first, last = (end.get_pieces() for end in (cells.dim_min(0), cells.dim_max(0)))
+        if len(first) != 1 or len(last) != 1 or not first[0][1].plain_is_zero():
+            return []
+        return [isl.PwAff.from_aff(last[0][1]).nonneg_set().params()]
 
     def _require_inside(self, item: Found, effect: Effect, relation: isl.Map) -> None:
         array = effect.variable
@@ -223,6 +249,12 @@ def _refuse_jumps_beside_tasks(text: CText, region: Region, directives: Sequence
             jump.span.start,
             "Understood beside while, switch, break and continue are parallel loops.",
         )
+
+
+def _possible_values(effect: Effect, dimension: int) -> isl.Set:
+    """{ [x] }: the values that a subscript may have by its type."""
+    known = interval_of(effect.subscripts[dimension]) if effect.subscripts else None
+    return isl.Set("{ [x] }" if known is None else f"{{ [x] : {known[0]} <= x <= {known[1]} }}")
 
 
 def _iterators(region: Region) -> frozenset[Variable]:

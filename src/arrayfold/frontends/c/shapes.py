@@ -7,6 +7,7 @@ edge, such as x - 1 at x = 0, is the end of the row before.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -41,7 +42,7 @@ class Shape:
         return len(self.extents) == len(self.strides) - 1 and all(one.is_affine for one in self.extents)
 
     def coefficients(self, subscript: Polynomial, space: isl.Space) -> list[isl.PwAff] | None:
-        """How often each stride is in a subscript { [i] -> [v] }; None if it is no sum of multiples of them."""
+        """How often each stride is in a subscript { [i] -> [v] }; None if it is no sum of such multiples."""
         found = [constant(space, 0)] * len(self.strides)
         for stride, value in _expanded(subscript):
             for k, own in enumerate(self.strides):
@@ -66,14 +67,8 @@ def _expanded(subscript: Polynomial) -> Iterable[tuple[Formula, isl.PwAff]]:
     if total is None or not fixed.terms:
         return
     space = next(iter(fixed.terms.values())).get_domain_space()
-    affine = Formula.constant(0)
-    for monomial, coefficient in total.terms:
-        part = Formula(((monomial, coefficient),))
-        if part.is_affine:
-            affine += part
-        else:
-            yield part, constant(space, 1)
-    yield ONE, to_pw_aff(affine, space)
+    for term in total.terms:
+        yield Formula((term,)), constant(space, 1)
 
 
 def _multiple(stride: Formula, own: Formula, value: isl.PwAff) -> isl.PwAff | None:
@@ -125,7 +120,7 @@ def _chain(strides: Iterable[Formula]) -> list[Formula] | None:
                 break
         else:
             chain.append(stride)
-    pairs = zip(chain, chain[1:], strict=False)
+    pairs = itertools.pairwise(chain)
     return chain if all(outer.divided_by(inner) is not None for outer, inner in pairs) else None
 
 
@@ -187,10 +182,13 @@ def _carried(
     rows: list[isl.PwAff] = []
     columns: list[isl.PwAff] = []
     for turn in _TURNS:
+        row = outer.add(constant(possible.get_space(), turn))
         rest = inner.sub(extent.scale_val(integer(turn)))
-        where = possible.intersect(rest.ge_set(zero)).intersect(rest.lt_set(extent))
-        if not where.is_empty():
-            rows.append(outer.add(constant(possible.get_space(), turn)).intersect_domain(where))
+        where = rest.ge_set(zero).intersect(rest.lt_set(extent))
+        if possible.is_subset(where):
+            return row, rest
+        if not where.intersect(possible).is_empty():
+            rows.append(row.intersect_domain(where))
             columns.append(rest.intersect_domain(where))
     if not rows:
         return outer, inner

@@ -1,4 +1,4 @@
-"""The subscripts of every access of an array, flat ones dimension by dimension; those that nobody can read."""
+"""The subscripts of every access of an array, flat ones dimension by dimension, and those that may be any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from arrayfold.base.errors import NotAffine
+from arrayfold.base.errors import InputError, NotAffine
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Variable, named_in, walk
 from arrayfold.exact.formula import Formula
@@ -23,12 +23,12 @@ from arrayfold.frontends.c.shapes import Shape, Split, candidate_shapes, split
 Values = tuple[isl.PwAff | None, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unreadable:
-    """A subscript that may be any, in words, and where it stands."""
+    """A subscript that may be any: what to say of its array, and what to say where that is not allowed."""
 
     reason: str
-    offset: int
+    error: InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,13 @@ class Subscripts:
     values   access -> { [i] -> [x] } in each dimension, None where it may be any
     shape    the strides of a flat array that has several dimensions in the model
     unread   an access of which not all is known; None if there is none
+    is_sure  more that is known of the parameters cannot say more
     """
 
     values: Mapping[Effect, Values]
     shape: Shape | None = None
     unread: Unreadable | None = None
+    is_sure: bool = True
 
     def says(self, effect: Effect) -> bool:
         """Whether it says which element an access means."""
@@ -61,7 +63,8 @@ class SubscriptReader:
         """The subscripts of all accesses of an array that name an element."""
         needs, wraps = len(self._affine.needs), len(self._affine.wraps)
         plain = self._plain(effects)
-        is_flat = array.rank == 1 and plain.unread is not None
+        # What is made from another language knows the dimensions of its arrays.
+        is_flat = array.rank == 1 and plain.unread is not None and self._text.origin is None
         if not is_flat and all(one.address is None for one in effects):
             return plain
         del self._affine.needs[needs:], self._affine.wraps[wraps:]
@@ -102,7 +105,7 @@ class SubscriptReader:
 
     def _unreadable(self, error: NotAffine, effect: Effect) -> Unreadable:
         line = self._text.line(effect.offset)
-        return Unreadable(f"a subscript in line {line}: {error.message}", effect.offset)
+        return Unreadable(f"line {line}: {_of_subscript(error.message)}", error)
 
     # ------------------------------------------------ flat arrays
 
@@ -119,7 +122,8 @@ class SubscriptReader:
         shapes = candidate_shapes(list(known.values()))
         if not shapes:
             values: dict[Effect, Values] = {
-                effect: (one.affine() if one is not None else None,) for effect, one in sums.items()
+                effect: (None if one is None else one.affine(effect.scope.space),)
+                for effect, one in sums.items()
             }
             odd = next((effect for effect in known if values[effect][0] is None), None)
             return Subscripts(values, None, unread or self._without_shape(odd))
@@ -128,21 +132,20 @@ class SubscriptReader:
         self._affine.needs += best.needs
         rank = len(best.shape.strides)
         values = {effect: best.values.get(effect, (None,) * rank) for effect in sums}
-        return Subscripts(values, best.shape, unread or best.unreadable())
+        return Subscripts(values, best.shape, unread or best.unreadable(), is_sure=best.is_sure)
 
     def _sum(self, effect: Effect) -> Polynomial:
         if effect.address is not None:
             if effect.address.index is None:
                 raise self._text.not_affine("the pointer may point to any element", effect.offset)
             return effect.address.index.mapped(effect.scope.lifted)
-        (subscript,) = effect.subscripts or ()
-        return self._sums.read(subscript, effect.scope)
+        assert effect.subscripts is not None
+        return self._sums.read(effect.subscripts[0], effect.scope)
 
     def _without_shape(self, effect: Effect | None) -> Unreadable | None:
         if effect is None:
             return None
-        line = self._text.line(effect.offset)
-        return Unreadable(f"no length of rows fits its subscripts, as in line {line}", effect.offset)
+        return _unreadable(self._text, effect, "no length of rows fits its subscripts")
 
 
 class _Rows:
@@ -205,13 +208,19 @@ class _Rows:
         outside = Scope.outside()
         known = self._affine.within_types(outside).params()
         runs = self._possible[effect].params().intersect(known)
-        rest = coalesced(known.subtract(excluded))
+        rest = coalesced(known.subtract(excluded.gist(runs)))
         return not runs.is_subset(excluded) and rest.n_basic_set() <= max(1, known.n_basic_set())
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether no access leaves its row anywhere."""
+        return all(one is None or one.outside.is_empty() for one in self._splits.values())
 
     def _need(self, effect: Effect, excluded: isl.Set) -> Need:
         words = self._words(effect)
         error = self._text.error(f"{words} may leave its row", effect.offset)
-        return Need(excluded, effect.scope.may.params(), f"{words} stays in its row", effect.offset, error)
+        runs, reason = effect.scope.may.params(), f"{words} stays in its row"
+        return Need(excluded, runs, reason, effect.offset, error, simpler=excluded.gist(runs))
 
     def _words(self, effect: Effect) -> str:
         span = getattr(effect.node, "span", None)
@@ -224,10 +233,11 @@ class _Rows:
         if not self.lost:
             return None
         effect = min(self.lost, key=lambda one: one.offset)
-        found, place = self._splits[effect], f"{self._words(effect)}, line {self._text.line(effect.offset)}"
+        found = self._splits[effect]
         if found is None or found.which is None:
-            return Unreadable(f"no length of rows fits {place}", effect.offset)
-        return Unreadable(f"{self._range(effect, found)} in {place}", effect.offset)
+            return _unreadable(self._text, effect, f"no length of rows fits {self._words(effect)}")
+        what = f"{self._range(effect, found)} in {self._words(effect)}"
+        return _unreadable(self._text, effect, what)
 
     def _range(self, effect: Effect, found: Split) -> str:
         """What an inner subscript may be that it should not."""
@@ -244,6 +254,16 @@ class _Rows:
             .is_empty()
         )
         return f"{name} may be {extent} or more" if is_high else f"{name} may be below 0"
+
+
+def _unreadable(text: CText, effect: Effect, what: str) -> Unreadable:
+    error = text.not_affine(what, effect.offset)
+    return Unreadable(f"line {text.line(effect.offset)}: {what}", error)
+
+
+def _of_subscript(message: str) -> str:
+    """What is wrong with a subscript, in the words of a message that points at it."""
+    return f"a subscript {rest}" if (rest := message.removeprefix("this ")) != message else message
 
 
 def _in_words(value: isl.PwAff, names: Sequence[str]) -> str | None:

@@ -12,6 +12,8 @@ from arrayfold.c import tree as c
 from arrayfold.c.source import Region, assigned_in, variables_with_address
 from arrayfold.c.tree import CStatement, CType, Expression, Variable, bare, declared_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
+from arrayfold.frontends.c.pointers import Address, joined
+from arrayfold.frontends.c.polynomials import Polynomial, PolynomialReader, either
 
 _INT = CType("int", "signed", 32, "int")
 
@@ -21,6 +23,7 @@ class ValueTracker:
 
     def __init__(self, affine: AffineReader, region: Region) -> None:
         self._affine = affine
+        self._sums = PolynomialReader(affine)
         self._seen = variables_with_address(region.function)
 
     def _is_tracked(self, variable: Variable) -> bool:
@@ -60,12 +63,24 @@ class ValueTracker:
     def _with(self, variable: Variable, value: Expression | None, scope: Scope) -> Scope:
         """What is known after a variable gets a value, which is none where nothing is known of it."""
         values = {other: known for other, known in scope.values.items() if other is not variable}
+        sums = {other: known for other, known in scope.sums.items() if other is not variable}
         if value is not None:
             with suppress(NotAffine):
-                known = self._affine.attempt(value, scope)
-                if self._is_tracked(variable):
-                    values[variable] = known
-        return replace(scope, values=values)
+                if not self._put_affine(variable, value, scope, values) and self._is_tracked(variable):
+                    sums[variable] = self._sums.read(value, scope)
+        return replace(scope, values=values, sums=sums)
+
+    def _put_affine(
+        self, variable: Variable, value: Expression, scope: Scope, values: dict[Variable, isl.PwAff]
+    ) -> bool:
+        """Put the value of a variable to the others if it is affine; whether it is."""
+        try:
+            known = self._affine.attempt(value, scope)
+        except NotAffine:
+            return False
+        if self._is_tracked(variable):
+            values[variable] = known
+        return True
 
     def after_choice(self, scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> Scope:
         """What is known after an if: what both sides agree on, or what an affine condition tells apart."""
@@ -79,14 +94,46 @@ class ValueTracker:
                 values[variable] = first.intersect_domain(truth.must).union_add(
                     second.intersect_domain(fails.must)
                 )
-        return replace(scope, values=values)
+        return replace(
+            scope,
+            values=values,
+            sums=_sums_after(scope, truth, then, otherwise),
+            pointers=_pointers_after(scope, truth, then, otherwise),
+        )
 
     def without_assigned(self, body: CStatement, scope: Scope) -> Scope:
         """What is known at the start of each turn of a loop, and behind it: what it does not change."""
         nodes = list(walk(body))
         changed = {*declared_in(nodes), *assigned_in(nodes)}
         values = {one: value for one, value in scope.values.items() if one not in changed}
-        return replace(scope, values=values)
+        sums = {one: value for one, value in scope.sums.items() if one not in changed}
+        pointers = {one: value for one, value in scope.pointers.items() if one not in changed}
+        return replace(scope, values=values, sums=sums, pointers=pointers)
+
+
+def _sums_after(scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> dict[Variable, Polynomial]:
+    """Sums of products that are known after an if."""
+    found: dict[Variable, Polynomial] = {}
+    for variable in (one for one in then.sums if one in otherwise.sums):
+        first, second = then.sums[variable], otherwise.sums[variable]
+        if first is second:
+            found[variable] = first
+        elif truth.is_exact:
+            found[variable] = either(first, second, truth.must, scope)
+    return found
+
+
+def _pointers_after(scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> dict[Variable, Address]:
+    """Where pointers point after an if, as far as that is known."""
+    found: dict[Variable, Address] = {}
+    for variable in (one for one in then.pointers if one in otherwise.pointers):
+        first, second = then.pointers[variable], otherwise.pointers[variable]
+        address = first if first is second else None
+        if address is None and truth.is_exact:
+            address = joined(first, second, truth.must, scope)
+        if address is not None:
+            found[variable] = address
+    return found
 
 
 def _value_of_chain(value: Expression) -> Expression:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 import islpy as isl
 
 from arrayfold.c import tree as c
-from arrayfold.c.source import Choice, CText, Guard, Implied, Region, StatementSource, Turns, loop_variable
+from arrayfold.c.source import (
+    Choice,
+    CText,
+    Guard,
+    Implied,
+    PointerSource,
+    Region,
+    StatementSource,
+    Turns,
+    loop_variable,
+)
 from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
@@ -18,6 +28,7 @@ from arrayfold.frontends.c.jumps import RANGE, as_chain, jumps_out, with_late_co
 from arrayfold.frontends.c.loop_headers import refuse_bound, refuse_changed_iterator, step_of
 from arrayfold.frontends.c.loops import LoopReader, earlier_iterations
 from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
+from arrayfold.frontends.c.pointers import PointerReader
 from arrayfold.frontends.c.values import ValueTracker
 
 _REFUSED = {
@@ -61,7 +72,9 @@ class RegionWalk:
     ) -> None:
         self._text = text
         self._affine = affine
-        self._effects = EffectReader(text, affine, is_data)
+        self.pointers = PointerReader(affine, region)
+        self._effects = EffectReader(text, affine, is_data, self.pointers)
+        self._region = region
         self._loops = LoopReader(text, affine)
         self._parallel = parallel
         self._values = ValueTracker(affine, region)
@@ -76,8 +89,14 @@ class RegionWalk:
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        self._sequence(statements, Place(Scope.outside()), 0)
+        scope = replace(Scope.outside(), pointers=self.pointers.before(self._region))
+        self._sequence(statements, Place(scope), 0)
         return self.found
+
+    @property
+    def given(self) -> Mapping[Variable, int]:
+        """Arrays that functions get by pointers into them, and where."""
+        return self._effects.given
 
     # ------------------------------------------------ statements
 
@@ -125,15 +144,33 @@ class RegionWalk:
                 single = c.Evaluate(Span(part.span.start, part.span.end, is_text=False), part)
                 number, place = self._evaluate(single, place, number, None)
             return number, place
+        pointer = self.pointers.target(statement.expression)
+        if pointer is not None:
+            return number, self._point(pointer, statement.expression, place)
         effects = self._effects.of_statement(statement.expression, place.scope)
         self._add(statement, place, number, effects, label, self._effects.choices)
         return number + 1, place.in_scope(self._values.evaluated(statement.expression, place.scope))
+
+    def _point(self, pointer: Variable, value: c.Expression, place: Place) -> Place:
+        """The place behind what sets a pointer, which is no statement of the model."""
+        address = self._effects.of_pointer(value, place.scope)
+        if address is None or not self.pointers.can_follow(pointer):
+            raise self._text.error(
+                f"where pointer {pointer.name} points behind this cannot be said",
+                value.span.start,
+                "Understood are an array, sums with multiples of iterators and sizes, and p += size.",
+            )
+        pointers = {**place.scope.pointers, pointer: address}
+        return place.in_scope(replace(place.scope, pointers=pointers))
 
     def _declare(self, variables: Sequence[Variable], place: Place, number: int) -> tuple[int, Place]:
         for variable in variables:
             self.loops_of_variables[variable] = place.scope.iterators
             if variable.initial is None or variable.storage == "static":
                 place = place.in_scope(self._values.declared(variable, place.scope))
+                continue
+            if self.pointers.can_follow(variable):
+                place = self._point(variable, variable.initial, place)
                 continue
             if variable.is_array:
                 raise self._text.error(
@@ -168,7 +205,14 @@ class RegionWalk:
             replace(one, among=one.among.set_tuple_name(name), where=one.where.set_tuple_name(name))
             for one in choices
         )
-        source = StatementSource(node, place.scope.iterators, place.guards, choices=own)
+        pointers = {
+            variable: PointerSource(
+                address.array, tuple(address.index.mapped(place.scope.lifted).terms.items())
+            )
+            for variable, address in place.scope.pointers.items()
+            if address.index is not None
+        }
+        source = StatementSource(node, place.scope.iterators, place.guards, choices=own, pointers=pointers)
         self.found.append(Found(name, source, may, must, place.at(number), tuple(effects)))
         return name
 
