@@ -7,6 +7,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from arrayfold.base.errors import InputError
 from arrayfold.base.source_text import SourceText
 from arrayfold.conflicts.liveness import analyse, with_temporaries
 from arrayfold.fold.arrays import fold
@@ -470,3 +471,75 @@ def test_the_shipped_file_states_the_conflicts_of_the_blur() -> None:
     )
     assert found.pairs.is_subset(pairs)
     assert found.differences.intersect_params(large).is_equal(pairs.deltas().intersect_params(large))
+
+
+# ---------------------------------------------------------------- parts of a tree in any order
+
+_KILLS = """
+context: '[n] -> { : n >= 1 }'
+schedule: '{ domain: "[n] -> { K[]; L[]; S[i] : 0 <= i < n; T[i] : 0 <= i < n }", child: { set: [
+  { filter: "[n] -> { K[]; L[] }", child: { set: [ { filter: "[n] -> { K[] }" }, { filter: "[n] -> { L[] }" } ] } },
+  { filter: "[n] -> { S[i]; T[i] }", child: { schedule: "[n] -> L_0[{ S[i] -> [(i)]; T[i] -> [(i)] }]", child:
+  { sequence: [ { filter: "[n] -> { S[i] }" }, { filter: "[n] -> { T[i] }" } ] } } } ] } }'
+arrays:
+- extent: '[n] -> { a[x] : 0 <= x < n }'
+  declared: 1
+- extent: '[n] -> { b[x] : 0 <= x < n }'
+statements:
+"""
+_KILL = """
+- domain: '{ %s[] }'
+  body:
+    type: expression
+    expr:
+      type: op
+      operation: kill
+      arguments:
+      - type: access
+        killed: '[n] -> { %s[] -> a[x] : 0 <= x < n }'
+        index: '[n] -> { %s[] -> a[] }'
+        depth: 1
+        reference: __pet_ref_%s
+        kill: 1
+"""
+_COPY = """
+- domain: '[n] -> { %s[i] : 0 <= i < n }'
+  body:
+    type: expression
+    expr:
+      type: op
+      operation: =
+      arguments:
+      - type: access
+        index: '[n] -> { %s[i] -> %s[(i)] }'
+        reference: __pet_ref_%s_0
+        read: 0
+        write: 1
+      - type: access
+        index: '[n] -> { %s[i] -> %s[(i)] }'
+        reference: __pet_ref_%s_1
+        read: 1
+        write: 0
+"""
+
+
+def _set_of_kills() -> str:
+    kills = "".join(_KILL % ((name,) * 4) for name in "KL")
+    return _KILLS + kills + _COPY % (*"SSaSSbS",) + _COPY % (*"TTbTTaT",)
+
+
+def test_kills_of_local_variables_may_stand_in_a_set(tmp_path: Path) -> None:
+    file = tmp_path / "local.scop"
+    file.write_text(_set_of_kills())
+    program = read(file)
+    assert isinstance(program, Program)
+    assert [statement.name for statement in program.statements] == ["S", "T"]
+    times = isl.UnionMap("[n] -> { S[i] -> [1, i, 0] : 0 <= i < n; T[i] -> [1, i, 1] : 0 <= i < n }")
+    assert program.schedule.is_equal(times.intersect_params(isl.Set("[n] -> { : n >= 1 }")))
+    assert fold(program)["a"].size.is_constant
+
+
+def test_statements_in_any_order_are_refused() -> None:
+    text = _set_of_kills().replace("{ sequence: [ {", "{ set: [ {")
+    with pytest.raises(InputError, match="in any order"):
+        read_pet("any.scop", text)

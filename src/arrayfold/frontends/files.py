@@ -80,7 +80,7 @@ def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context:
         from arrayfold.frontends.smo import read_smo
 
         return [read_smo(str(path), text)]
-    if path.suffix in (".yaml", ".yml"):
+    if path.suffix in (".yaml", ".yml", ".scop"):
         from arrayfold.frontends.pet.read import read_pet
 
         return [read_pet(str(path), text)]
@@ -90,5 +90,5 @@ def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context:
         return [*read_python(str(path), text)]
     raise InputError(
         f"{path}: expected a C file (.c), a Python file (.py) or a problem file (.toml)",
-        hint="Also read: JSON of model (.json), files of pet (.yaml) and of SMO (.smo.input).",
+        hint="Also read: JSON of model (.json), files of pet (.scop, .yaml) and of SMO (.smo.input).",
     )

@@ -60,12 +60,14 @@ def read_pet(file: str, text: str) -> Program:
     root = read_yaml(SourceText.of(text, file))
     arrays = [_array(node) for node in root.need("arrays", "a file of pet").items()]
     extents = {array.name: array.extent for array in arrays}
-    found = [_statement(node, extents) for node in root.need("statements", "a file of pet").items()]
+    listed = root.need("statements", "a file of pet").items()
+    found = [_statement(node, extents) for node in listed]
     statements = [statement for statement in found if statement is not None]
+    idle = [tuple_name(_instances(node)) for node, one in zip(listed, found, strict=True) if one is None]
     _refuse_equal_names(statements)
     if not statements:
         raise root.need("statements", "a file of pet").error("there is no statement that does anything")
-    order = _order(root, statements)
+    order = _order(root, statements, [name for name in idle if name is not None])
     context = _context(root, arrays, statements, order)
     space = context.get_space()
     made = tuple(_aligned(statement, context) for statement in statements)
@@ -130,9 +132,7 @@ def _parameters_only(node: YamlNode) -> isl.Set:
 def _statement(node: YamlNode, extents: Mapping[str, isl.Set]) -> _Statement | None:
     """A statement; None for one that does nothing."""
     place = node.need("domain", "a statement")
-    domain = _set(place)
-    if domain.is_wrapping():
-        domain = domain.unwrap().domain()
+    domain = _instances(node)
     name = tuple_name(domain)
     if name is None:
         raise place.error("expected a named statement, such as { S_0[i] : 0 <= i < 9 }")
@@ -149,6 +149,12 @@ def _statement(node: YamlNode, extents: Mapping[str, isl.Set]) -> _Statement | N
     return _Statement(name, domain, place.text(), schedule, touches)
 
 
+def _instances(node: YamlNode) -> isl.Set:
+    """{ S[i] }: the domain of a statement, without values that decide whether it runs."""
+    domain = _set(node.need("domain", "a statement"))
+    return domain.unwrap().domain() if domain.is_wrapping() else domain
+
+
 def _refuse_equal_names(statements: Sequence[_Statement]) -> None:
     seen: set[str] = set()
     for statement in statements:
@@ -158,11 +164,11 @@ def _refuse_equal_names(statements: Sequence[_Statement]) -> None:
         seen.add(statement.name)
 
 
-def _order(root: YamlNode, statements: Sequence[_Statement]) -> isl.UnionMap:
-    """The schedule, { S[i] -> [t] }, times of one length."""
+def _order(root: YamlNode, statements: Sequence[_Statement], idle: Sequence[str]) -> isl.UnionMap:
+    """The schedule, { S[i] -> [t] }, times of one length; idle statements do nothing."""
     given = root.get("schedule")
     if given is not None:
-        return read_schedule_tree(given.text())
+        return read_schedule_tree(given.text(), idle)
     times: list[isl.UnionMap] = []
     for statement in statements:
         if statement.schedule is None:

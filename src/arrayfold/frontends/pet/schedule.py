@@ -7,7 +7,7 @@ read here, and isl reads the sets and relations in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -19,11 +19,13 @@ from arrayfold.frontends.pet.yaml import YamlNode, read_yaml
 from arrayfold.program.model import Statement
 
 _SAY_NOTHING_OF_ORDER = ("mark", "context", "guard", "permutable", "coincident", "options", "child")
-_KNOWN = (*_SAY_NOTHING_OF_ORDER, "domain", "filter", "schedule", "sequence")
+_KNOWN = (*_SAY_NOTHING_OF_ORDER, "domain", "filter", "schedule", "sequence", "set")
 
 
-def read_schedule_tree(text: SourceText) -> isl.UnionMap:
+def read_schedule_tree(text: SourceText, idle: Collection[str] = ()) -> isl.UnionMap:
     """{ S[i] -> [t] }: when instances run, times of one length.
+
+    idle  statements that do nothing, such as pet's kills of local variables; their times do not matter
 
     >>> tree = '{ domain: "{ S[i] : 0 <= i < 9; T[] }", child: { sequence: [ { filter: "{ T[] }" },'
     >>> tree += ' { filter: "{ S[i] }", child: { schedule: "L[{ S[i] -> [(i)] }]" } } ] } }'
@@ -32,7 +34,7 @@ def read_schedule_tree(text: SourceText) -> isl.UnionMap:
     """
     root = read_yaml(text)
     instances = read_isl(isl.UnionSet, root.need("domain", "a schedule tree").text())
-    return padded(_leaves(root, isl.UnionMap.from_domain(instances)))
+    return padded(_leaves(root, isl.UnionMap.from_domain(instances), frozenset(idle)))
 
 
 def padded(times: Iterable[isl.UnionMap]) -> isl.UnionMap:
@@ -80,10 +82,11 @@ def with_late_reads(
     return tuple(more), coalesced(order)
 
 
-def _leaves(node: YamlNode, before: isl.UnionMap) -> list[isl.UnionMap]:
+def _leaves(node: YamlNode, before: isl.UnionMap, idle: frozenset[str]) -> list[isl.UnionMap]:
     """The times of the instances below a node.
 
     before  { S[i] -> [t] }  what the nodes above say of them
+    idle    statements that do nothing
     """
     for key, value in node.table():
         if key not in _KNOWN:
@@ -95,15 +98,35 @@ def _leaves(node: YamlNode, before: isl.UnionMap) -> list[isl.UnionMap]:
     if band is not None:
         for member in _members(band.text()):
             before = before.flat_range_product(member)
-    sequence = node.get("sequence")
-    if sequence is not None:
+    sequence, unordered = node.get("sequence"), node.get("set")
+    if unordered is not None:
+        _refuse_several(unordered, before, idle)
+    children = sequence if unordered is None else unordered
+    if children is not None:
         return [
             leaf
-            for k, child in enumerate(sequence.items())
-            for leaf in _leaves(child, before.flat_range_product(_constant(before, k)))
+            for k, child in enumerate(children.items())
+            for leaf in _leaves(child, before.flat_range_product(_constant(before, k)), idle)
         ]
     child = node.get("child")
-    return [before] if child is None else _leaves(child, before)
+    return [before] if child is None else _leaves(child, before, idle)
+
+
+def _refuse_several(node: YamlNode, before: isl.UnionMap, idle: frozenset[str]) -> None:
+    """Raise where parts of a tree that run in any order do something, more than one of them.
+
+    The program has run them in one order, and the file does not say which.
+    """
+    active = 0
+    for child in node.items():
+        chosen = child.get("filter")
+        reached = before if chosen is None else before.intersect_domain(read_isl(isl.UnionSet, chosen.text()))
+        active += any(name not in idle for name in maps_by_domain(reached))
+        if active > 1:
+            raise child.error(
+                "parts of a schedule tree in any order (set) are read only if all but one do nothing",
+                "Let the tool that prints the tree order them (sequence).",
+            )
 
 
 def _members(text: SourceText) -> list[isl.UnionMap]:
