@@ -478,7 +478,7 @@ def test_the_shipped_file_states_the_conflicts_of_the_blur() -> None:
 _KILLS = """
 context: '[n] -> { : n >= 1 }'
 schedule: '{ domain: "[n] -> { K[]; L[]; S[i] : 0 <= i < n; T[i] : 0 <= i < n }", child: { set: [
-  { filter: "[n] -> { K[]; L[] }", child: { set: [ { filter: "[n] -> { K[] }" }, { filter: "[n] -> { L[] }" } ] } },
+  { filter: "[n] -> { K[]; L[] }", child: { set: [ { filter: "{ K[] }" }, { filter: "{ L[] }" } ] } },
   { filter: "[n] -> { S[i]; T[i] }", child: { schedule: "[n] -> L_0[{ S[i] -> [(i)]; T[i] -> [(i)] }]", child:
   { sequence: [ { filter: "[n] -> { S[i] }" }, { filter: "[n] -> { T[i] }" } ] } } } ] } }'
 arrays:

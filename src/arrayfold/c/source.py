@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,12 +16,32 @@ from arrayfold.c.tree import CStatement, Expression, FunctionTree, Node, Span, V
 from arrayfold.exact.formula import Formula
 
 
+@dataclass(frozen=True)
+class Original:
+    """The file as its author wrote it, behind a simpler text of the same program.
+
+    starts   where pieces of the simpler text begin, in order
+    origins  where each of them comes from, and whether it is the same text; if not, all comes from there
+    """
+
+    data: bytes
+    starts: tuple[int, ...]
+    origins: tuple[tuple[int, bool], ...]
+
+    def offset(self, offset: int) -> int:
+        """Where a byte of the simpler text comes from."""
+        piece = bisect_right(self.starts, offset) - 1
+        start, is_same = self.origins[piece]
+        return start + (offset - self.starts[piece] if is_same else 0)
+
+
 @dataclass(frozen=True, eq=False)
 class CText:
     """A C file, one character a byte, so that offsets are those of libclang.
 
-    names   every identifier that preprocessing puts into the file or that an included file holds
-    origin  where the text of a byte comes from, if the C was made from another language
+    names     every identifier that preprocessing puts into the file or that an included file holds
+    origin    where the text of a byte comes from, if the C was made from another language, or of other C
+    original  the file before it was made simpler, if it was
     """
 
     file: str
@@ -29,6 +50,12 @@ class CText:
     macros: frozenset[str] = frozenset()
     origin: Callable[[int], SourcePosition | None] | None = None
     names: frozenset[str] = frozenset()
+    original: Original | None = None
+
+    @property
+    def as_written(self) -> bytes:
+        """The file as its author wrote it."""
+        return self.data if self.original is None else self.original.data
 
     @cached_property
     def text(self) -> str:

@@ -47,7 +47,7 @@ def compare_runs(
     with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
         original, folded = (
             _Executable.compiled(compiler, Path(folder, name), program, code, sizes[0], setting)
-            for name, code in (("original", source.text.data), ("folded", folded_code))
+            for name, code in (("original", source.text.as_written), ("folded", folded_code))
         )
         return _until_failure(original, folded, sizes[:1] if is_main(source) else sizes)
 

@@ -36,23 +36,24 @@ def validate_code(
         assert source is not None
         text = source.text
         name = source.region.function.name
+        original, start = text.original, source.region.start
         subject = found.get(name, Subject(name, (), ()))
         found[name] = Subject(
             name,
-            (*subject.regions, source.region.start),
+            (*subject.regions, start if original is None else original.offset(start)),
             (*subject.contexts, _context(region, source, is_given=has_context)),
             subject.gone | _gone(region, source),
             {**subject.fixed, **_fixed(region, source)},
         )
     assert text is not None
-    return validate((text.file, text.data), (file, code), text.arguments, list(found.values()))
+    return validate((text.file, text.as_written), (file, code), text.arguments, list(found.values()))
 
 
 def _context(region: FoldedRegion, source: CSource, *, is_given: bool) -> isl.Set:
     """The context, or what is stated of it, with parameters called as in the text."""
     program = region.program
     context = program.context
-    if not is_given and program.signature is None and not _CONTEXT.search(source.text.data):
+    if not is_given and program.signature is None and not _CONTEXT.search(source.text.as_written):
         context = isl.Set.universe(context.get_space())
         for assumption in program.assumptions:
             context = context.intersect(assumption.where)

@@ -10,6 +10,7 @@ from typing import Any
 
 from arrayfold.c import tree as c
 from arrayfold.c.calls import facts_of
+from arrayfold.c.lexer import blank, closing_bracket, end_of_statement
 from arrayfold.c.tree import CStatement, CType, Expression, Function, FunctionTree, Span, Variable
 from arrayfold.frontends.c import libclang
 
@@ -242,15 +243,36 @@ class _Converter:
         return (c.Switch if name == "SWITCH_STMT" else c.Case)(span, value, body)
 
     def _for(self, span: Span, parts: list[Any]) -> c.For | c.While:
-        """A loop with four children has all its parts; with fewer, libclang does not say which is missing."""
+        """A for loop; where parts of it are missing, the text says which, because libclang does not."""
         body = self._statement(parts[-1])
         if len(parts) == 1:
             return c.While(span, c.Number(span, _INT, 1, "1"), body, is_late=False)
-        if len(parts) != 4:
+        is_there = self._parts_of_header(span) if len(parts) != 4 else [True] * 3
+        if is_there.count(True) != len(parts) - 1:
             return c.For(span, None, None, None, body)
-        start = self._statement(parts[0])
-        assert isinstance(start, c.Declare | c.Evaluate)
-        return c.For(span, start, self._expression(parts[1]), self._expression(parts[2]), body)
+        inside = iter(parts[:-1])
+        start, condition, step = (next(inside) if one else None for one in is_there)
+        first = None if start is None else self._statement(start)
+        assert first is None or isinstance(first, c.Declare | c.Evaluate)
+        ends = None if condition is None else self._expression(condition)
+        return c.For(span, first, ends, None if step is None else self._expression(step), body)
+
+    def _parts_of_header(self, span: Span) -> list[bool]:
+        """Which of the three parts between the parentheses of a for loop are there."""
+        plain = blank(self._text[span.start : span.end])
+        opening = plain.find("(")
+        closing = closing_bracket(plain, opening) if opening >= 0 and span.is_text else None
+        if closing is None:
+            return []
+        parts: list[str] = []
+        start = opening + 1
+        for _ in range(2):
+            end = end_of_statement(plain, start)
+            if end is None or end > closing:
+                return []
+            parts.append(plain[start : end - 1])
+            start = end
+        return [bool(part.strip()) for part in (*parts, plain[start:closing])]
 
     def _either(self, cursor: Any) -> CStatement | Expression:
         return self._expression(cursor) if cursor.kind.is_expression() else self._statement(cursor)

@@ -11,6 +11,7 @@ from arrayfold.c.source import Choice, CText
 from arrayfold.c.tree import Expression, Variable, array_access, bare, named_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.choices import choice_of
+from arrayfold.frontends.c.on_data import LoopsOnData
 from arrayfold.frontends.c.pointers import Address, PointerReader
 
 
@@ -144,11 +145,12 @@ class EffectReader:
         if variable in scope.iterators:
             return
         if variable in self._affine.iterators:
-            raise self._text.error(
+            error = self._text.error(
                 f"loop iterator {variable.name} is used here outside its loop",
                 expression.span.start,
                 "Use another variable, or the loop's bound.",
             )
+            raise LoopsOnData(error, [variable], [])
         if self._is_data(variable):
             self._found.append(
                 Effect(

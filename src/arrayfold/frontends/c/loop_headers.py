@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import NoReturn
 
+from arrayfold.base.errors import InputError
 from arrayfold.c import tree as c
 from arrayfold.c.source import CText, assigned_variable, loop_variable
 from arrayfold.c.tree import Expression, Variable, bare, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope
+
+
+class RefusedHeader(Exception):
+    """A loop is not one over an iterator, for a reason that the error says."""
+
+    def __init__(self, error: InputError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextmanager
+def refused_headers() -> Generator[None]:
+    """Errors in here say that a loop is not one over an iterator."""
+    try:
+        yield
+    except InputError as error:
+        raise RefusedHeader(error) from None
 
 
 def refuse_changed_iterator(text: CText, loop: c.For, variable: Variable) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import gcd
 
@@ -17,8 +17,21 @@ from arrayfold.exact.relations import relation
 from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 from arrayfold.frontends.c.assumptions import Need
+from arrayfold.frontends.c.induction import Induction
 
 _SMALL_STEP = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Iterations:
+    """The iterations of a loop, and what is counted along with them.
+
+    domain   { [outer, i] }
+    counted  { [outer, i] -> [v] }  values of variables at the begin of each turn
+    """
+
+    domain: isl.Set
+    counted: Mapping[Variable, isl.PwAff]
 
 
 class LoopReader:
@@ -28,8 +41,10 @@ class LoopReader:
         self._text = text
         self._affine = affine
 
-    def of(self, loop: For, variable: Variable, step: int, scope: Scope) -> isl.Set | None:
-        """{ [outer, i] }: from the start in steps, as long as the condition has held all the time.
+    def of(
+        self, loop: For, variable: Variable, step: int, scope: Scope, counted: Induction
+    ) -> Iterations | None:
+        """From the start in steps, as long as the condition has held all the time.
 
         None if the condition is not affine.
         """
@@ -45,7 +60,8 @@ class LoopReader:
         if integers.wraps_when_stepping(variable.type) and step < 0:
             below, _ = integers.leaving(iterator, variable.type)
             reached = reached.subtract(below)
-        inner = replace(inner, may=reached, must=reached)
+        along = counted.inside(distance, step, inner)
+        inner = replace(inner, may=reached, must=reached, values={**inner.values, **along})
         first = reached.intersect(distance.zero_set())
         truth, left_out = self._affine.truth_without_wraps(loop.condition, inner)
         if not truth.is_exact:
@@ -64,7 +80,8 @@ class LoopReader:
             # `i != end` past the end would never stop, which no program means.
             ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
             holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
-        return coalesced(holds)
+        domain = coalesced(holds)
+        return Iterations(domain, counted.all_inside(distance, step, inner, domain, self._affine))
 
     def _start(self, loop: For) -> Expression:
         match loop.start:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.lexer import CLAUSE, Pragma, find_pragmas, without_directives
 from arrayfold.c.source import CText, Region
-from arrayfold.c.tree import Block, FunctionTree, walk
+from arrayfold.c.tree import Block, For, FunctionTree, walk
+from arrayfold.frontends.c.assumptions import ContextBuilder
 from arrayfold.frontends.c.clang import Unit, parse_c
+from arrayfold.frontends.c.normal.simplify import simplified
+from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
 from arrayfold.frontends.c.region_program import RegionProgram
 from arrayfold.frontends.c.region_reader import RegionReader
@@ -44,6 +48,34 @@ def read_c(
     """
     unit = parse_c(file, data, arguments)
     text = CText(file, data, tuple(arguments), unit.macros, origin, unit.names)
+    if origin is not None:
+        # A loop of another language evaluates its bounds once.
+        return _read_programs(text, unit, context, may_be_on_data=False)
+    left_alone: set[str] = set()
+    while True:
+        found = simplified(text, unit, _regions_of, left_alone)
+        try:
+            return _read_programs(found.text, found.unit, context)
+        except InputError as error:
+            # What cannot be understood inside of a function is no obstacle where the call is left as it is.
+            calls = {text.place(offset): name for offset, name in found.inlined.items()}
+            name = None if error.place is None else calls.get(error.place)
+            if name is None or name in left_alone:
+                raise
+            left_alone.add(name)
+
+
+def _regions_of(text: CText, unit: Unit) -> list[Region]:
+    return _find_regions(text, unit, _active_pragmas(text, unit))
+
+
+def _read_programs(
+    text: CText, unit: Unit, context: str | None, *, may_be_on_data: bool = True
+) -> list[Program]:
+    """The regions of a file as programs.
+
+    may_be_on_data  loops of which data says how often they run are while loops
+    """
     pragmas = _active_pragmas(text, unit)
     programs: list[Program] = []
     pure = _find_pure(text, unit, pragmas)
@@ -51,13 +83,39 @@ def read_c(
         directives = read_directives(text, region, pragmas, unit.skipped)
         wishes = _find_wishes(text, region.function, pragmas)
         said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
-        reader = RegionReader(text, region, directives, unit.skipped, pure, said)
-        while reader.must_read_again:
-            reader = RegionReader(text, region, directives, unit.skipped, pure, said, reader.context)
+        make = partial(RegionReader, text, region, directives, unit.skipped, pure, said)
+        reader = _read_region(make, region, may_be_on_data=may_be_on_data)
         private = private_names(text, region, pragmas)
         program = RegionProgram(reader).program(private, parallel_around(text, region, pragmas))
         programs.append(_apply_pragmas(program, text, wishes))
     return programs
+
+
+def _read_region(make: Callable[..., RegionReader], region: Region, *, may_be_on_data: bool) -> RegionReader:
+    """A region, some of its loops as loops on data where that is the only way to read it.
+
+    make  reads it, given what is known of the parameters and the loops on data
+    """
+    on_data: frozenset[For] = frozenset()
+    reason: InputError | None = None
+    before: ContextBuilder | None = None
+    while True:
+        try:
+            reader = make(before, on_data)
+        except LoopsOnData as found:
+            more = {*found.loops, *loops_over(region, found.variables)} - on_data
+            reason = reason or found.reason
+            if not more or not may_be_on_data:
+                raise reason from None
+            on_data, before = on_data | more, None
+            continue
+        except InputError:
+            if reason is None:
+                raise
+            raise reason from None
+        if not reader.must_read_again:
+            return reader
+        before = reader.context
 
 
 def _apply_pragmas(program: Program, text: CText, wishes: Iterable[_Wish]) -> Program:

@@ -48,6 +48,8 @@ class RegionReader:
     maps     { S[i] -> A[x] }  of every statement, one for each of its effects
     context  what is known of the parameters, and what is assumed
 
+    on_data  for loops of which data says how often they run
+
     A value that wraps around for some parameter values makes more cases of everything. So the region is read
     again where it turns out that these values do not occur.
     """
@@ -61,6 +63,7 @@ class RegionReader:
         pure: frozenset[str] = frozenset(),
         said: Sequence[str] = (),
         before: ContextBuilder | None = None,
+        on_data: frozenset[For] = frozenset(),
     ) -> None:
         self.text = text
         self.region = region
@@ -70,15 +73,15 @@ class RegionReader:
         self.names = model_names(variables)
         self.calls = _Calls.of(region, pure)
         self.calls.refuse_second_returns(text)
-        self._written = _written(region) | self.calls.changed(variables)
+        self._written = _written(region, on_data) | self.calls.changed(variables)
         known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
-        self.affine = AffineReader(text, self.names, self._written, _iterators(region), known)
+        self.affine = AffineReader(text, self.names, self._written, _iterators(region, on_data), known)
         _refuse_jumps_beside_tasks(text, region, directives)
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
         self.of_threads = frozenset(
             variable for loop in parallel for variable in declared_in(walk(loop.body))
         )
-        region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel)
+        region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel, on_data)
         self.found = region_walk.run(region.statements)
         self.loops_of_variables = region_walk.loops_of_variables
         self.uncertain = region_walk.uncertain
@@ -257,16 +260,16 @@ def _possible_values(effect: Effect, dimension: int) -> isl.Set:
     return isl.Set("{ [x] }" if known is None else f"{{ [x] : {known[0]} <= x <= {known[1]} }}")
 
 
-def _iterators(region: Region) -> frozenset[Variable]:
-    loops = (loop_variable(node) for node in region.nodes() if isinstance(node, For))
+def _iterators(region: Region, on_data: Collection[For]) -> frozenset[Variable]:
+    loops = (loop_variable(node) for node in region.nodes() if isinstance(node, For) and node not in on_data)
     return frozenset(variable for variable in loops if variable is not None)
 
 
-def _written(region: Region) -> frozenset[Variable]:
+def _written(region: Region, on_data: Collection[For]) -> frozenset[Variable]:
     """The variables that a region declares or assigns, other than by the headers of loops."""
     headers: set[Node] = set()
     for node in region.nodes():
-        if isinstance(node, For):
+        if isinstance(node, For) and node not in on_data:
             headers |= {inner for part in (node.start, node.step) if part is not None for inner in walk(part)}
     body = [node for node in region.nodes() if node not in headers]
     return frozenset([*declared_in(body), *assigned_in(body)])

@@ -8,6 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
+from arrayfold.base.errors import InputError
 from arrayfold.c import tree as c
 from arrayfold.c.source import (
     Choice,
@@ -21,12 +22,20 @@ from arrayfold.c.source import (
     loop_variable,
 )
 from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
-from arrayfold.exact.isl import coalesced
+from arrayfold.exact.isl import coalesced, is_bounded
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.effects import Effect, EffectReader
+from arrayfold.frontends.c.induction import Induction
 from arrayfold.frontends.c.jumps import RANGE, as_chain, jumps_out, with_late_condition
-from arrayfold.frontends.c.loop_headers import refuse_bound, refuse_changed_iterator, step_of
+from arrayfold.frontends.c.loop_headers import (
+    RefusedHeader,
+    refuse_bound,
+    refuse_changed_iterator,
+    refused_headers,
+    step_of,
+)
 from arrayfold.frontends.c.loops import LoopReader, earlier_iterations
+from arrayfold.frontends.c.on_data import LoopsOnData, as_while
 from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
 from arrayfold.frontends.c.pointers import PointerReader
 from arrayfold.frontends.c.values import ValueTracker
@@ -69,7 +78,10 @@ class RegionWalk:
         affine: AffineReader,
         is_data: Callable[[Variable], bool],
         parallel: Collection[c.For],
+        on_data: Collection[c.For] = (),
     ) -> None:
+        self._on_data = {loop: as_while(loop) for loop in on_data}
+        self._with_steps = {self._on_data[loop] for loop in on_data if loop.step is not None}
         self._text = text
         self._affine = affine
         self.pointers = PointerReader(affine, region)
@@ -119,9 +131,12 @@ class RegionWalk:
                 return self._declare(variables, place, number)
             case c.If():
                 return self._if(statement, place, number)
+            case c.For() if statement in self._on_data:
+                return self._for_on_data(statement, place, number)
             case c.For():
-                self._for(statement, replace(place, path=place.at(number)))
-                return number + 1, place.in_scope(self._values.without_assigned(statement, place.scope))
+                counted = self._for(statement, replace(place, path=place.at(number)))
+                scope = self._values.without_assigned(statement, place.scope)
+                return number + 1, place.in_scope(replace(scope, values={**scope.values, **counted}))
             case c.While():
                 return self._while(statement, place, number)
             case c.Switch():
@@ -284,28 +299,64 @@ class RegionWalk:
 
     # ------------------------------------------------ loops
 
-    def _for(self, loop: c.For, place: Place) -> None:
+    def _for(self, loop: c.For, place: Place) -> Mapping[Variable, isl.PwAff]:
+        """Go through a loop over an iterator; what is known behind it of variables counted along."""
         variable = loop_variable(loop)
-        if variable is None or loop.condition is None or loop.step is None:
-            raise self._text.error(
-                "this loop has no start, no condition or no step",
-                loop.span.start,
-                "Write it as for (i = start; i < end; i++).",
-            )
-        if not variable.type.is_integer:
-            raise self._text.error(f"loop iterator {variable.name} is not an integer", loop.span.start)
-        refuse_changed_iterator(self._text, loop, variable)
+        try:
+            if variable is None or loop.step is None:
+                raise self._text.error(
+                    "this loop has no start or no step",
+                    loop.span.start,
+                    "Write it as for (i = start; i < end; i++).",
+                )
+            return self._over(loop, variable, loop.condition, place)
+        except RefusedHeader as refused:
+            reason, changed = refused.error, [variable] if variable is not None else []
+        except InputError as error:
+            if variable is not None:
+                raise
+            reason, changed = error, []
+        if loop in self._parallel:
+            raise reason
+        raise LoopsOnData(reason, changed, [loop])
+
+    def _over(
+        self, loop: c.For, variable: Variable, condition: c.Expression | None, place: Place
+    ) -> Mapping[Variable, isl.PwAff]:
         if loop in self._parallel and "break" in jumps_out(loop.body):
             raise self._text.error(
                 "this loop is parallel and has a break", loop.span.start, "OpenMP does not allow that."
             )
-        step = step_of(self._text, self._affine, loop, variable)
         scope = self._values.without_assigned(loop.body, place.scope)
-        domain = self._loops.of(loop, variable, step, scope)
-        if domain is None:
-            refuse_bound(self._text, self._affine, loop.condition, scope.inside(variable))
+        counted = Induction.of(loop, place.scope.values, self._affine)
+        with refused_headers():
+            if not variable.type.is_integer:
+                raise self._text.error(f"loop iterator {variable.name} is not an integer", loop.span.start)
+            refuse_changed_iterator(self._text, loop, variable)
+            step = step_of(self._text, self._affine, loop, variable)
+            endless = replace(loop, condition=as_while(loop).condition) if condition is None else loop
+            turns = self._loops.of(endless, variable, step, scope, counted)
+            if turns is None:
+                assert condition is not None
+                refuse_bound(self._text, self._affine, condition, scope.inside(variable))
+            if condition is None and "break" not in jumps_out(loop.body):
+                raise self._endless(loop)
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
-        self._turns(loop, within(place, scope, variable, domain, link), None)
+        inner = replace(scope, values={**scope.values, **turns.counted})
+        self._turns(loop, within(place, inner, variable, turns.domain, link), None)
+        if "break" in jumps_out(loop.body):
+            return {}
+        return counted.behind(turns.domain, turns.counted, link.sign)
+
+    def _endless(self, loop: c.For) -> InputError:
+        hint = "Write it as for (i = start; i < end; i++)."
+        return self._text.error("nothing says where this loop ends", loop.span.start, hint)
+
+    def _for_on_data(self, loop: c.For, place: Place, number: int) -> tuple[int, Place]:
+        """A loop of which data says how often it runs: its start, and a loop without an iterator."""
+        if loop.start is not None:
+            number, place = self._one(loop.start, place, number, None)
+        return self._while(self._on_data[loop], place, number)
 
     def _while(self, loop: c.While, place: Place, number: int) -> tuple[int, Place]:
         """A loop without an iterator: turns from 0 on, of which each ends the loop or not."""
@@ -347,6 +398,8 @@ class RegionWalk:
             return
         ends = self._ends(loop, place, condition)
         place = ends.place_before(place, loop)
+        if isinstance(loop, c.For) and loop.condition is None and not is_bounded(place.scope.may):
+            raise LoopsOnData(self._endless(loop), [], [loop])
         number, inside = self._settled(place, 0)
         breaks = self._body(loop, inside, number, condition)
         if place.unsure is not None:
@@ -379,8 +432,16 @@ class RegionWalk:
         if condition is not None and not is_late:
             number, place = self._one(condition, place, number, None)
             number, place = self._settled(place, number)
-        number, end = self._one(loop.body, place, number, None)
+        body, step = loop.body, None
+        if isinstance(loop, c.While) and loop in self._with_steps and isinstance(body, c.Block):
+            body, step = body.statements
+        number, end = self._one(body, place, number, None)
         exits = (end, *self._continues.pop())
+        if step is not None:
+            known = self._values.without_assigned(loop.body, place.scope)
+            end = self._joined(loop, place.in_scope(known), exits) if len(exits) > 1 else end
+            number, end = self._settled(end, number)
+            self._one(step, end, number, None)
         if condition is not None and is_late:
             known = self._values.without_assigned(loop.body, place.scope)
             end = self._joined(loop, place.in_scope(known), exits) if len(exits) > 1 else end

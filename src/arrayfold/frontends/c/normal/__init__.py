@@ -1,0 +1,1 @@
+"""A region in simpler C: calls inlined, side effects in statements of their own, loops that count."""

@@ -1,0 +1,143 @@
+"""A file whose regions are written in simpler C, with the places of the original text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from arrayfold.base.errors import InputError
+from arrayfold.c.edits import Edit
+from arrayfold.c.lexer import find_pragmas
+from arrayfold.c.source import CText, Original, Region
+from arrayfold.c.tree import CStatement
+from arrayfold.frontends.c.clang import Unit, parse_c
+from arrayfold.frontends.c.normal.loops import counting_loops
+from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.side_effects import hoisted_effects
+
+_MOST_ROUNDS = 60
+_PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (counting_loops, hoisted_effects)
+
+
+@dataclass(frozen=True, eq=False)
+class Simplified:
+    """A file as it is analysed.
+
+    inlined  offset in the original -> function whose call stands there and was inlined
+    """
+
+    text: CText
+    unit: Unit
+    inlined: dict[int, str]
+
+
+def simplified(
+    text: CText,
+    unit: Unit,
+    find_regions: Callable[[CText, Unit], Sequence[Region]],
+    left_alone: Collection[str] = (),
+) -> Simplified:
+    """The file with its regions in simpler C, as far as that is possible.
+
+    left_alone  functions whose calls are not inlined
+    """
+    found = Simplified(text, unit, {})
+    for _ in range(_MOST_ROUNDS):
+        rewritings = [
+            one
+            for region in find_regions(found.text, found.unit)
+            for one in _of_region(found, region, left_alone)
+        ]
+        if not rewritings:
+            break
+        following = _rewritten(text, found, rewritings)
+        if following is None:
+            break
+        found = following
+    return found
+
+
+def _of_region(found: Simplified, region: Region, left_alone: Collection[str]) -> list[Rewriting]:
+    """What can be made simpler at once, first things first."""
+    functions = {one.name: one for one in found.unit.functions if one.name not in left_alone}
+    scene = Scene(found.text, region, functions, frozenset(_with_pragmas(found.text, region)))
+    fixed = {statement.span.start for statement in scene.kept}
+    for rewrite in _PASSES:
+        chosen: list[Rewriting] = []
+        for one in sorted(rewrite(scene), key=lambda one: one.end - one.start):
+            is_apart = all(one.end <= other.start or other.end <= one.start for other in chosen)
+            if is_apart and region.holds(one.start) and one.end <= region.end and one.start not in fixed:
+                chosen.append(one)
+        if chosen:
+            return chosen
+    return []
+
+
+def _with_pragmas(text: CText, region: Region) -> Iterator[CStatement]:
+    """The statements of a region that a pragma is about, as it stands directly before them."""
+    ends = [pragma.end for pragma in find_pragmas(text.text) if region.holds(pragma.start)]
+    for node in region.nodes():
+        if isinstance(node, CStatement):
+            start = node.span.start
+            if any(end <= start and not text.plain[end:start].strip() for end in ends):
+                yield node
+
+
+def _rewritten(original: CText, found: Simplified, rewritings: Sequence[Rewriting]) -> Simplified | None:
+    """The file after some changes; None if no compiler would take it."""
+    edits = [edit for one in rewritings for edit in one.edits]
+    data, behind = _apply(found.text, edits)
+    text = found.text
+    try:
+        unit = parse_c(text.file, data, text.arguments)
+    except InputError:
+        return None
+    inlined = {
+        one.start if text.original is None else text.original.offset(one.start): one.inlined
+        for one in rewritings
+        if one.inlined is not None
+    }
+    new = CText(
+        text.file,
+        data,
+        text.arguments,
+        unit.macros,
+        lambda offset: original.place(behind.offset(offset)),
+        unit.names | original.names,
+        behind,
+    )
+    return Simplified(new, unit, {**found.inlined, **inlined})
+
+
+def _apply(text: CText, edits: Sequence[Edit]) -> tuple[bytes, Original]:
+    """The new text, and where its pieces come from."""
+    before = text.original or Original(text.data, (0,), ((0, True),))
+    pieces: list[str] = []
+    starts: list[int] = []
+    origins: list[tuple[int, bool]] = []
+    length = 0
+
+    def add(piece: str, at: int, *, is_same: bool) -> None:
+        nonlocal length
+        if piece:
+            starts.append(length)
+            origins.append((at, is_same))
+            pieces.append(piece)
+            length += len(piece)
+
+    def keep(start: int, end: int) -> None:
+        """The text between two offsets, piece by piece as it was put together before."""
+        inner = [one for one in before.starts if start < one < end]
+        for begin, stop in zip([start, *inner], [*inner, end], strict=True):
+            is_same = before.offset(begin + 1) != before.offset(begin) if stop - begin > 1 else True
+            add(text.text[begin:stop], before.offset(begin), is_same=is_same)
+
+    position = 0
+    order = sorted(enumerate(edits), key=lambda pair: (pair[1].start, pair[1].end, pair[0]))
+    for _, edit in order:
+        assert position <= edit.start, f"two edits at {edit.start}"
+        keep(position, edit.start)
+        add(edit.text, before.offset(edit.start), is_same=False)
+        position = edit.end
+    keep(position, len(text.text))
+    return "".join(pieces).encode("latin-1"), Original(before.data, tuple(starts), tuple(origins))
