@@ -1,7 +1,0 @@
-void f(int N, int M, double A[N][N], double B[N])
-{
-#pragma scop
-  for (int i = 0;; i++)
-    B[i] = 1;
-#pragma endscop
-}
