@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 
+import islpy as isl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.digits import taken_to_multiples
 from arrayfold.judge.polynomials import check_linear
 from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
 from arrayfold.judge.witness import find_clobber
@@ -42,6 +44,7 @@ VALID = [
     ("reverse-l", "A[x, y] -> [y mod 2, (x - y) mod (2*N - 1)]"),
     ("reverse-l", "A[x, y] -> [(3*x - 2*y) mod (5*N - 4)]"),
     ("stencil-1d-5point", "A[t, i] -> [(i - 2*t) mod (N + 2)]"),
+    ("reverse-l", "A[x, y] -> [(x + (2*N - 2)*y) mod (4*N - 2)]"),
 ]
 
 INVALID = [
@@ -239,3 +242,43 @@ def test_a_value_that_nobody_reads_destroys_what_is_there() -> None:
     clobber = find_clobber(analysis.liveness, verdict)
     assert clobber is not None
     assert (clobber.writer, clobber.overwriter, clobber.reader) == ("W[1]", "W[2]", "R[2]")
+
+
+LATTICE_BOLTZMANN = '''
+context = "[T, H, L] -> { : T >= 1 and H >= 3 and L >= 3 }"
+domain = "[T, H, L] -> { S[t, i, j] : 0 <= t <= T and 0 <= i < H and 0 <= j < L }"
+write = "[T, H, L] -> { S[t, i, j] -> A[t, i, j] }"
+read = """[T, H, L] -> { S[t, i, j] -> A[t - 1, x, y] : i - 1 <= x <= i + 1 and j - 1 <= y <= j + 1 and 0 < t
+          and 0 <= x < H and 0 <= y < L }"""
+schedule = "[T, H, L] -> { S[t, i, j] -> [t, i, j] }"
+live_out = "[T, H, L] -> { A[T, i, j] : 0 <= i < H and 0 <= j < L }"
+temporary = ["A"]
+'''
+
+
+@pytest.mark.parametrize("extra", range(-2, 5))
+def test_addresses_with_coefficients_of_several_parameters_are_decided(extra: int) -> None:
+    problem = read_problem("planes.toml", LATTICE_BOLTZMANN)
+    conflicts = Analysis.of(problem).conflicts("A")
+    (mapping,) = read_mappings(f"A[t, i, j] -> [(H*L*t + L*i + j) mod (H*L + L + {extra})]", problem)
+    assert isinstance(mapping, ModularMapping)
+    verdict = verify(conflicts, mapping)
+    assert isinstance(verdict, Proof if extra >= 1 else Counterexample)
+    for height, width in ((3, 3), (3, 5), (6, 4)):
+        params = {"T": 2, "H": height, "L": width}
+        pairs = pairs_at(conflicts, params)
+        clash = any(mapping.address(x, params) == mapping.address(y, params) for x, y in pairs)
+        assert clash == isinstance(verdict, Counterexample)
+
+
+def test_multiples_are_those_that_enumeration_finds() -> None:
+    context = isl.Set("[N, M] -> { : N >= 2 and M >= 2 }")
+    differences = isl.Set("[N, M] -> { A[x, y, z] : -2 <= x <= 2 and -N < y < N and -M < z < M }")
+    row = [f("N*M"), f("M"), f("1")]
+    found = taken_to_multiples(differences, row, f("N*M + 2"), context)
+    assert found is not None
+    for n, m in itertools.product((2, 3, 4, 7), repeat=2):
+        params = {"N": n, "M": m}
+        box = itertools.product(range(-2, 3), range(1 - n, n), range(1 - m, m))
+        expected = {d for d in box if (n * m * d[0] + m * d[1] + d[2]) % (n * m + 2) == 0}
+        assert set(points(found[0].intersect_params(fix_parameters(params)))) == expected

@@ -265,18 +265,28 @@ class Formula:
         >>> (n * n * 2).rest(n * n + n), n.rest(n + 1), (n + 3).rest(Formula.constant(2))
         (-2*N, -1, N + 3)
         """
+        return self.divided(divisor)[1]
+
+    def divided(self, divisor: Formula) -> tuple[Formula, Formula]:
+        """A quotient with whole coefficients and what is left, by long division; numbers divide nothing.
+
+        >>> n, m = Formula.name("N"), Formula.name("M")
+        >>> (n * m * 2 + m + 1).divided(n + 1)
+        (2*M, -M + 1)
+        """
+        quotient, rest = Formula.constant(0), self
         if not (self.is_polynomial and divisor.is_polynomial) or divisor.is_constant:
-            return self
+            return quotient, rest
         leading, factor = divisor.terms[0]
-        rest = self
         while True:
             for monomial, coefficient in rest.terms:
-                quotient, ratio = _quotient(monomial, leading), coefficient / factor
-                if quotient is not None and ratio.denominator == 1:
-                    rest -= divisor * Formula(((quotient, ratio),))
+                part, ratio = _quotient(monomial, leading), coefficient / factor
+                if part is not None and ratio.denominator == 1:
+                    quotient += Formula(((part, ratio),))
+                    rest -= divisor * Formula(((part, ratio),))
                     break
             else:
-                return rest
+                return quotient, rest
 
     def divided_by(self, divisor: Formula) -> Formula | None:
         """The quotient by a polynomial that divides it with whole coefficients; None if none does.

@@ -188,6 +188,21 @@ def reduced_kernel(rows: Sequence[Sequence[int]], moduli: Sequence[int]) -> list
     return sorted(found, key=lambda vector: ([entry != 0 for entry in vector], sum(map(abs, vector))))
 
 
+def modulo(vector: Vector, lattice: Sequence[Vector]) -> Vector:
+    """The vector that differs by one of a lattice, and is least where the echelon form of that begins.
+
+    >>> modulo((14, 1), [(2, 2)]), modulo((15, 1), [(2, 2)]), modulo((3, 5), [])
+    ((0, -13), (1, -13), (3, 5))
+    """
+    echelon = _table(fmpz_mat([list(one) for one in lattice]).hnf()) if lattice else []
+    rest = list(vector)
+    for line in filter(any, echelon):
+        pivot = next(k for k, entry in enumerate(line) if entry)
+        factor = rest[pivot] // line[pivot]
+        rest = [entry - factor * other for entry, other in zip(rest, line, strict=True)]
+    return tuple(rest)
+
+
 def _reduce(vectors: list[list[int]]) -> list[list[int]]:
     """A reduced basis whose short vectors stay out of the others.
 

@@ -38,7 +38,14 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
 from arrayfold.exact.generators import vertices
 from arrayfold.exact.isl import fresh_names, image, is_bounded, linear_form
-from arrayfold.exact.lattice import Vector, common_divisors_divide, is_onto, rank_modulo, reduced_kernel
+from arrayfold.exact.lattice import (
+    Vector,
+    common_divisors_divide,
+    is_onto,
+    modulo,
+    rank_modulo,
+    reduced_kernel,
+)
 from arrayfold.exact.parameter_values import large_parameters, parameter_minima
 from arrayfold.exact.signs import absolute_bound, is_positive
 from arrayfold.mapping.modular import ModularMapping
@@ -135,9 +142,11 @@ def _coefficients(polynomial: Formula) -> list[int]:
 
 
 def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | None:
-    """Vectors with affine entries that form a reduced basis of the kernel at a few sizes.
+    """Vectors with affine entries that form a basis of the kernel at a few sizes.
 
-    One parameter moves at a time, so that slopes can be read off; None if no affine fit exists.
+    It is reduced but for multiples of vectors that are the same at all sizes: the others are brought to
+    the same place with respect to these, because the shortest one may depend on the parity of a size.
+    None if no affine fit exists.
     """
     (name, *others) = low
     if others:
@@ -146,6 +155,8 @@ def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | No
     if any(modulus.at({name: size}) < 1 for modulus in mapping.moduli for size in sizes):
         return None
     bases = [_kernel_at(mapping, {name: size}) for size in sizes]
+    same = [vector for vector in bases[0] if all(vector in basis for basis in bases)]
+    bases = [[*same, *(modulo(v, same) for v in basis if v not in same)] for basis in bases]
     fitted: Matrix = []
     for vectors in zip(*bases, strict=True):
         line: list[Formula] = []

@@ -40,7 +40,7 @@ from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMa
 _MOST_WRAPS = 16
 _MOST_VALUES = 32
 _PROBED_SIZES = 6
-ProofKind: TypeAlias = Literal["rows", "lattice", "corners", "nothing", "pairs", "table"]
+ProofKind: TypeAlias = Literal["rows", "lattice", "corners", "digits", "nothing", "pairs", "table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +105,7 @@ def verify(conflicts: Conflicts, mapping: AddressMapping) -> Verdict:
         verdict = (
             _verify_lattice(conflicts, mapping)
             or _verify_linear(conflicts, mapping)
+            or _verify_digits(conflicts, mapping, verdict)
             or _search(conflicts, mapping, verdict)
         )
     for modulus in mapping.moduli:
@@ -131,11 +132,13 @@ class _Open:
     """Differences that rows have not told apart, because one at least cannot be made affine.
 
     colliding  { A[d] }
-    row        the first row that is not affine
+    rows       those that are not affine
+    steps      what the others show
     """
 
     colliding: isl.Set
-    row: int
+    rows: tuple[int, ...]
+    steps: tuple[str, ...]
 
 
 def _verify_rows(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | _Open:
@@ -160,7 +163,11 @@ def _verify_rows(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | _Op
                 steps.append("no difference of conflicting cells is left")
                 argument = "by affine emptiness checks on the differences of conflicting cells (isl)"
                 return Proof(argument, tuple(steps), conflicts.context, "rows")
-    return _Open(colliding, pending[0]) if pending else _counterexample(conflicts, mapping, colliding)
+    return (
+        _Open(colliding, tuple(pending), tuple(steps))
+        if pending
+        else _counterexample(conflicts, mapping, colliding)
+    )
 
 
 def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
@@ -197,6 +204,29 @@ def _verify_linear(conflicts: Conflicts, mapping: ModularMapping) -> Proof | Non
     return Proof(
         "by the corners of the differences of conflicting cells", steps, conflicts.context, "corners"
     )
+
+
+def _verify_digits(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Verdict | None:
+    """The verdict from the rows one by one, where those that are not affine are decided digit by digit."""
+    from arrayfold.judge.digits import taken_to_multiples
+
+    colliding = left.colliding
+    steps = list(left.steps)
+    for k in left.rows:
+        if colliding.is_empty():
+            break
+        found = taken_to_multiples(colliding, mapping.matrix[k], mapping.moduli[k], conflicts.context)
+        if found is None:
+            return None
+        colliding, wraps = found
+        steps.append(_describe(mapping, k, wraps))
+    if not colliding.is_empty():
+        return _counterexample(conflicts, mapping, colliding)
+    steps.append("no difference of conflicting cells is left")
+    argument = (
+        "index by index from the largest coefficient on, each of which leaves few values to the next (isl)"
+    )
+    return Proof(argument, tuple(steps), conflicts.context, "digits")
 
 
 def _cut_by_row(differences: isl.Set, mapping: ModularMapping, k: int) -> tuple[isl.Set, int | None] | None:
@@ -288,8 +318,9 @@ def _search(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Count
         if isinstance(verdict, Counterexample):
             return verdict
         where = where.subtract(fix_parameters(params))
-    row = f"row {left.row + 1} of {mapping}"
-    if not all(entry.is_constant for entry in mapping.matrix[left.row]):
+    first = left.rows[0]
+    row = f"row {first + 1} of {mapping}"
+    if not all(entry.is_constant for entry in mapping.matrix[first]):
         return Undecided(f"{row} has coefficients that contain parameters")
     return Undecided(f"{row} wraps a number of times that grows with the parameters")
 

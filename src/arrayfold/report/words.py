@@ -25,6 +25,9 @@ of them for all sizes.""",
     "corners": """\
 A linear function takes its largest and smallest values on a polyhedron at its corners. There they are
 polynomials of the sizes, whose signs are shown for the whole context.""",
+    "digits": """\
+An address is a number whose digits are the indices. From the largest coefficient on, an equation between two
+addresses leaves only a few values to each index, whatever the sizes are; isl decides what is left.""",
     "nothing": "Cells that never conflict may all share one address.",
     "pairs": "isl computes the pairs of cells that share an address and finds no conflict among them.",
     "table": "All pairs of conflicting cells are looked up in the table, for these sizes.",
