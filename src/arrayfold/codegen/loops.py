@@ -14,6 +14,7 @@ from arrayfold.c.arithmetic import choose, parenthesised, without_outer
 from arrayfold.codegen.inner_loop import INDENT, InnerLoop, Mode, indented
 from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, constant_of, operands_of, parts_of
 from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import sets_of
 
 _COMPARISONS: Mapping[Any, str] = {
     isl.ast_expr_op_type.eq: "==",
@@ -43,8 +44,11 @@ class LoopSite:
     iterators: tuple[Formula | None, ...]
 
 
-# Name, texts of iterators, place, and the iterators of the loops around by dimension of the schedule.
-StatementLines = Callable[[str, Sequence[str], LoopSite | None, Mapping[int, str]], Sequence[str]]
+# Name, texts of iterators, place, iterators of the loops around by dimension of the schedule,
+# and the instances { S[i] } that run there, if somebody asked for them.
+StatementLines = Callable[
+    [str, Sequence[str], LoopSite | None, Mapping[int, str], "isl.Set | None"], Sequence[str]
+]
 Strips = Callable[[int, frozenset[str]], tuple[bool, int | None]]
 Private = Callable[[int, frozenset[str]], tuple[Sequence[str], Sequence[str]]]
 # The dimension of a loop, and the instances { S[i] } inside and outside of it.
@@ -289,7 +293,15 @@ class _Printer:
         if self._inner is not None:
             self._inner.statements.add(name)
             place = LoopSite(self._inner, tuple(map(self._inner.formula, arguments)))
-        yield from self._statement(name, list(map(self.expression, arguments)), place, self._loops)
+        where = self._instances_at(node)
+        yield from self._statement(name, list(map(self.expression, arguments)), place, self._loops, where)
+
+    def _instances_at(self, node: isl.AstNode) -> isl.Set | None:
+        """{ S[i] }: what runs at the place of a statement; None if nobody asked."""
+        if not self._instances:
+            return None
+        (instances,) = sets_of(self._instances[int(node.get_annotation().get_name())])
+        return instances
 
     # ------------------------------------------------ expressions
 

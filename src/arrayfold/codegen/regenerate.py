@@ -82,7 +82,9 @@ def generate_region(
     users = _users(program, source, of_threads)
     new = tuple(names.fresh(f"c{k}") for k in range(order.depth))
     is_cut = bool(users) and bool(order.parallel)
-    tree = _loop_tree(program, source, order, new, style, with_instances=is_cut)
+    has_choices = any(statement.choices for statement in source.statements.values())
+    with_instances = is_cut or (has_choices and style == "fast")
+    tree = _loop_tree(program, source, order, new, style, with_instances=with_instances)
     by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
     stored = {mapping.array: mapping for mapping in mappings}
     hoisted = _hoisted(source, replaced, names)

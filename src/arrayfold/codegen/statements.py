@@ -32,6 +32,7 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.codegen.cells import CellText, cells_of_text, is_of_cells
+from arrayfold.codegen.decided import decided
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.loops import LoopSite, condition_text
 from arrayfold.codegen.relocations import Alternative, Relocations, iterator_names
@@ -72,10 +73,17 @@ class StatementWriter:
     evaluated: str | None = None
 
     def lines(
-        self, name: str, arguments: Sequence[str], place: LoopSite | None, loops: Mapping[int, str]
+        self,
+        name: str,
+        arguments: Sequence[str],
+        place: LoopSite | None,
+        loops: Mapping[int, str],
+        where: isl.Set | None,
     ) -> list[str]:
-        """The lines of one statement."""
+        """The lines of one statement, for the instances { S[i] } that run there."""
         statement = self.source.statements[name]
+        if where is not None:
+            statement = decided(statement, where)
         parameters = {name: Formula.name(name) for name in self.source.parameters}
         formulas = place.iterators if place is not None else (None,) * len(arguments)
         known = {variable: parameters[name] for name, variable in self.source.parameters.items()}
@@ -87,6 +95,7 @@ class StatementWriter:
         inner = None if place is None else place.inner
         writer = replace(
             self,
+            source=replace(self.source, statements={**self.source.statements, name: statement}),
             inner=inner,
             known=known,
             storages=self.users[name],

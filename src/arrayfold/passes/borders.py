@@ -1,23 +1,23 @@
 """Interior and border of a statement: where affine conditions inside of it come out as they mostly do.
 
 A clamp such as `x > 0 ? x - 1 : 0` decides something in the first iteration only. So the statement becomes
-two: one for the interior, in which such conditions are gone, and one for the border, which keeps them. Both
-run when the one they come from ran, so neither the order nor a value changes.
+two: one for the interior, whose text needs no such conditions, and one for the border. Both run when the one
+they come from ran, so neither the order nor a value changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 import islpy as isl
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import Choice, CSource, StatementSource
-from arrayfold.c.tree import Assign, Cast, Evaluate, Expression, Reference, Span, Variable, bare
+from arrayfold.c.tree import Evaluate, Variable
 from arrayfold.exact.isl import coalesced, fix_parameters, fresh_name, maps_of, without_parameters
 from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.exact.relations import union_of_maps
@@ -26,7 +26,6 @@ from arrayfold.program.model import Access, Moved, Problem, Program, Statement
 _SAMPLE = 40
 _MOST_POINTS = 100_000
 _MOSTLY = 0.6
-_NOWHERE = Span(-1, -1, is_text=False)
 
 
 @dataclass(frozen=True)
@@ -59,15 +58,11 @@ class _Split:
     inside  what the statement for the interior is called
     where   { S[i] }  the interior
     border  { S[i] }  the rest, which may be empty
-    chosen  expression -> what it is in the interior
-    beside  expression -> what it is on the border
     """
 
     inside: str
     where: isl.Set
     border: isl.Set
-    chosen: Mapping[Expression, Expression]
-    beside: Mapping[Expression, Expression]
 
 
 # ---------------------------------------------------------------- where
@@ -83,24 +78,18 @@ def _splits(program: Program, source: CSource) -> dict[str, _Split]:
         if not text.choices or not isinstance(text.node, Evaluate | Variable):
             continue
         whole = statement.domain.intersect_params(program.context)
-        interior, chosen = _interior(whole, text.choices, sample)
-        if chosen:
-            border = coalesced(whole.subtract(interior))
-            inside = name if border.is_empty() else fresh_name(f"{name}_inside", taken)
+        interior = coalesced(_interior(whole, text.choices, sample))
+        border = coalesced(whole.subtract(interior))
+        if not border.is_empty():
+            inside = fresh_name(f"{name}_inside", taken)
             taken.append(inside)
-            _, beside = _interior(border, text.choices, None)
-            found[name] = _Split(inside, coalesced(interior), border, chosen, beside)
+            found[name] = _Split(inside, interior, border)
     return found
 
 
-def _interior(
-    whole: isl.Set, choices: Sequence[Choice], sample: isl.Set | None
-) -> tuple[isl.Set, dict[Expression, Expression]]:
-    """{ S[i] } where conditions come out as they mostly do, and what the expressions are there.
-
-    sample  { : }  one size; without it, where they come out alike
-    """
-    interior, chosen = whole, dict[Expression, Expression]()
+def _interior(whole: isl.Set, choices: Sequence[Choice], sample: isl.Set) -> isl.Set:
+    """{ S[i] } where conditions come out as they mostly do at one size { : }."""
+    interior = whole
     for choice in choices:
         holds = interior.intersect(choice.where)
         fails = interior.intersect(choice.among).subtract(choice.where)
@@ -108,11 +97,10 @@ def _interior(
         for mostly, rarely, value in outcomes:
             if value is None or mostly.is_empty():
                 continue
-            if rarely.is_empty() or (sample is not None and _is_most(mostly, rarely, sample)):
+            if rarely.is_empty() or _is_most(mostly, rarely, sample):
                 interior = coalesced(interior.subtract(rarely))
-                chosen[choice.node] = value
                 break
-    return interior, chosen
+    return interior
 
 
 def _is_most(mostly: isl.Set, rarely: isl.Set, sample: isl.Set) -> bool:
@@ -151,12 +139,9 @@ def _split_program(program: Program, source: CSource, splits: Mapping[str, _Spli
             statements.append(statement)
             continue
         old = sources.pop(statement.name)
-        if not split.border.is_empty():
-            statements.append(_part(statement, statement.name, split.border))
-            beside = _restricted(old, statement.name, split.border)
-            sources[statement.name] = _simplified(beside, split.beside)
-        statements.append(_part(statement, split.inside, split.where))
-        sources[split.inside] = _simplified(_restricted(old, split.inside, split.where), split.chosen)
+        for name, where in ((statement.name, split.border), (split.inside, split.where)):
+            statements.append(_part(statement, name, where))
+            sources[name] = _restricted(old, name, where)
     moved = program.relocation.moved
     if moved is not None:
         moved = Moved(_of_parts(moved.reads, parts), _of_parts(moved.writes, parts))
@@ -223,62 +208,8 @@ def _restricted(source: StatementSource, name: str, where: isl.Set) -> Statement
         node: coalesced(relation.intersect_domain(where)).set_tuple_name(isl.dim_type.in_, name)
         for node, relation in source.cells.items()
     }
-    return replace(source, cells=cells, choices=())
-
-
-# ---------------------------------------------------------------- the text
-
-
-def _simplified(source: StatementSource, chosen: Mapping[Expression, Expression]) -> StatementSource:
-    """The text of a statement where these expressions are what was chosen for them."""
-    if not chosen:
-        return source
-    simpler = _Simpler(chosen)
-    node = source.node
-    if isinstance(node, Variable):
-        assert node.initial is not None
-        target = Reference(_NOWHERE, node.type, node)
-        simpler.made[node] = target
-        node = Evaluate(_NOWHERE, Assign(_NOWHERE, node.type, "=", target, node.initial))
-    assert isinstance(node, Evaluate)
-    node = Evaluate(_NOWHERE, simpler.of(node.expression))
-    cells = {simpler.made.get(old, old): relation for old, relation in source.cells.items()}
-    return replace(source, node=node, cells={**source.cells, **cells})
-
-
-class _Simpler:
-    """Expressions with others in them; parts without one stay the same objects.
-
-    made  old node -> new one
-    """
-
-    def __init__(self, chosen: Mapping[Expression, Expression]) -> None:
-        self._chosen = chosen
-        self.made: dict[Expression | Variable, Expression] = {}
-
-    def of(self, node: Expression) -> Expression:
-        """The expression with what was chosen in it."""
-        if node in self._chosen:
-            value = self.of(self._chosen[node])
-            inner = bare(value)
-            is_same = (inner.type.kind, inner.type.bits) == (node.type.kind, node.type.bits)
-            return inner if is_same else Cast(_NOWHERE, node.type, inner, is_implied=False)
-        changes: dict[str, Any] = {}
-        for field in fields(node):
-            value = getattr(node, field.name)
-            new = self._of_field(value)
-            if new is not value:
-                changes[field.name] = new
-        if not changes:
-            return node
-        self.made[node] = replace(node, span=_NOWHERE, **changes)
-        return self.made[node]
-
-    def _of_field(self, value: object) -> object:
-        if isinstance(value, Expression):
-            return self.of(value)
-        if not isinstance(value, tuple):
-            return value
-        parts = cast("tuple[object, ...]", value)
-        new = tuple(map(self._of_field, parts))
-        return parts if all(a is b for a, b in zip(new, parts, strict=True)) else new
+    choices = tuple(
+        replace(one, among=one.among.set_tuple_name(name), where=one.where.set_tuple_name(name))
+        for one in source.choices
+    )
+    return replace(source, cells=cells, choices=choices)
