@@ -171,7 +171,7 @@ def _statement_writer(
         for item in with_guard_reads(program).statements
     }
     times = {item.name: times_of(program, item.name, deepest) for item in program.statements}
-    places = Relocations(program, source, mappings)
+    places = Relocations(program, mappings)
     return StatementWriter(source, places, storages, users, times, hoisted, style.type, style.iterators)
 
 

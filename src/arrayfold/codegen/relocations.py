@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from arrayfold.c.source import CSource
+from arrayfold.c.source import StatementSource
 from arrayfold.c.tree import Expression, Variable
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff, to_pw_aff
@@ -38,24 +38,21 @@ class Relocations:
     """The places of the accesses of a program, found when they are asked for."""
 
     program: Program
-    source: CSource
     mappings: Mapping[str, EmittableMapping]
     _known: dict[tuple[str, Expression | Variable, bool], list[Alternative] | None] = field(
         default_factory=dict[tuple[str, Expression | Variable, bool], "list[Alternative] | None"]
     )
 
-    def of(self, statement: str, node: Expression | Variable, *, is_write: bool) -> list[Alternative] | None:
+    def of(
+        self, statement: str, text: StatementSource, node: Expression | Variable, *, is_write: bool
+    ) -> list[Alternative] | None:
         """Where a statement finds what an element or a variable in its text means; None if that stayed."""
-        if self.program.relocation.moved is None:
+        relation = text.cells.get(node)
+        if self.program.relocation.moved is None or relation is None:
             return None
         key = (statement, node, is_write)
         if key not in self._known:
-            relation = self.source.statements[statement].cells.get(node)
-            self._known[key] = (
-                None
-                if relation is None
-                else find_alternatives(self.program, relation, self._address, is_write=is_write)
-            )
+            self._known[key] = find_alternatives(self.program, relation, self._address, is_write=is_write)
         return self._known[key]
 
     def _address(self, array: str, cell: Sequence[Formula]) -> tuple[str, tuple[Formula, ...]]:

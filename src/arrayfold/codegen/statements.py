@@ -180,7 +180,7 @@ class StatementWriter:
                 operator = operator[-1]
             case _:
                 return None
-        if all(self.places.of(self.name, bare(target), is_write=writes) is None for writes in (True, False)):
+        if all(self._places_of(bare(target), is_write=writes) is None for writes in (True, False)):
             return None
         printer = self._printer(values)
         place = self._printer(values, {bare(target)}).text(target)
@@ -328,7 +328,7 @@ class StatementWriter:
 
         stays  its text where some of the values stayed
         """
-        alternatives = self.places.of(self.name, node, is_write=is_write)
+        alternatives = self._places_of(node, is_write=is_write)
         if alternatives is None:
             return None
         texts: list[str] = []
@@ -347,6 +347,10 @@ class StatementWriter:
             condition = condition_text(one.when, names)
             text = f"({parenthesised(condition)} ? {other} : {text})"
         return text
+
+    def _places_of(self, node: Expression | Variable, *, is_write: bool) -> list[Alternative] | None:
+        text = self.source.statements[self.name]
+        return self.places.of(self.name, text, node, is_write=is_write)
 
     def _named_arguments(self) -> dict[str, tuple[str, Formula | None]]:
         """The iterators by the names that formulas of cells know."""
