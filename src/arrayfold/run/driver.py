@@ -31,6 +31,7 @@ from arrayfold.run.driver_values import fill, point_to_new_memory, put, put_elem
 
 COMFORTABLE_SIZE = 12
 _FEWEST_ELEMENTS = 16
+_ELEMENTS_FOR_DATA = 128
 
 Unknown = tuple[Variable, int]
 CallWith = Callable[[str], Sequence[str]]
@@ -98,6 +99,9 @@ class Driver:
             for name, variable in self.source.variables.items()
             if any(array.name == name for array in self.program.arrays)
         }
+        for variable, strides in self.source.flat.items():
+            if variable in cells:
+                cells[variable] = _flattened(cells[variable], [stride.at(sizes) for stride in strides])
         extents = [_needed(cells.get(variable), dimension) for variable, dimension in self._unknown]
         return [*(str(sizes[name]) for name in self.source.parameters), *map(str, extents)]
 
@@ -287,9 +291,18 @@ def _check_size(place: str, number: int, name: str) -> Iterator[str]:
     yield f'  arrayfold_fail("the size is too large for", "{name}");'
 
 
+def _flattened(cells: isl.Set, strides: Sequence[int]) -> isl.Set:
+    """{ [x] }: where cells { A[y, x] } of a flat array are in it."""
+    coordinates = [f"x{k}" for k in range(len(strides))]
+    place = " + ".join(f"{stride}{name}" for stride, name in zip(strides, coordinates, strict=True))
+    flatten = isl.Map(f"{{ [{', '.join(coordinates)}] -> [{place}] }}")
+    return cells.reset_tuple_id().apply(flatten)
+
+
 def _needed(cells: isl.Set | None, dimension: int) -> int:
     """How many elements a dimension needs."""
     if cells is None or cells.is_empty() or dimension >= cells.dim(isl.dim_type.set):
         return _FEWEST_ELEMENTS
     largest = cells.dim_max_val(dimension)
-    return max(largest.to_python() + 1, _FEWEST_ELEMENTS) if largest.is_int() else _FEWEST_ELEMENTS
+    # Subscripts that are made up are no more than a hundred.
+    return max(largest.to_python() + 1, _FEWEST_ELEMENTS) if largest.is_int() else _ELEMENTS_FOR_DATA

@@ -35,6 +35,7 @@ class Scope:
     values     variables that are known to be affine: { [i] -> [v] } of the loops around their definition
     sums       variables that are known to be sums of strides times affine values
     pointers   pointers of which it is known where into which array they point
+    definitions  what variables were set to, as long as that has the same value
     """
 
     iterators: tuple[Variable, ...]
@@ -43,6 +44,7 @@ class Scope:
     values: Mapping[Variable, isl.PwAff] = field(default_factory=dict[Variable, isl.PwAff])
     sums: Mapping[Variable, Polynomial] = field(default_factory=dict["Variable", "Polynomial"])
     pointers: Mapping[Variable, Address] = field(default_factory=dict["Variable", "Address"])
+    definitions: Mapping[Variable, Expression] = field(default_factory=dict["Variable", "Expression"])
 
     @classmethod
     def outside(cls) -> Scope:

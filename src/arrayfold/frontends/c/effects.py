@@ -114,8 +114,7 @@ class EffectReader:
     ) -> None:
         address = self._address(expression, scope)
         if address is not None:
-            for part in self.pointers.numbers_in(expression):
-                self._value(part, scope)
+            self._inside_pointer(expression, scope)
             found = Effect(address.array, (), is_write, scope, expression.span.start, is_partial)
             self._found.append(replace(found, node=bare(expression), address=address))
             return
@@ -158,6 +157,30 @@ class EffectReader:
                 )
             )
 
+    def _inside_pointer(self, expression: Expression, scope: Scope) -> None:
+        """What an element reads to know where it is."""
+        for part in self.pointers.numbers_in(expression):
+            self._value(part, scope)
+        for node in walk(expression):
+            if isinstance(node, c.Reference) and node.variable in scope.pointers:
+                self._definition(node, scope)
+
+    def _definition(self, expression: Expression, scope: Scope) -> None:
+        """What affine conditions decide in what a variable was set to, if they decide anything there."""
+        inner = bare(expression)
+        text = scope.definitions.get(inner.variable) if isinstance(inner, c.Reference) else None
+        if text is None:
+            return
+        effects, count = self._found, len(self.choices)
+        self._found = []
+        if text.type.is_integer:
+            self._value(text, scope)
+        else:
+            self._inside_pointer(text, scope)
+        self._found = effects
+        if len(self.choices) > count:
+            self.choices.insert(count, Choice(inner, scope.may, scope.may, text))
+
     def _pointer_argument(self, expression: Expression, scope: Scope) -> bool:
         """Take note of a pointer that is given to a function; whether one of this region is in it."""
         if not any(one in scope.pointers for one in named_in(walk(expression))):
@@ -168,8 +191,7 @@ class EffectReader:
             address = None
         if address is None:
             return False
-        for part in self.pointers.numbers_in(expression):
-            self._value(part, scope)
+        self._inside_pointer(expression, scope)
         for is_write in (False, True):
             self._found.append(Effect(address.array, None, is_write, scope, expression.span.start))
         self.given.setdefault(address.array, expression.span.start)
@@ -204,6 +226,7 @@ class EffectReader:
                 self._value(inner, scope)
             case c.Reference() | c.Subscript() | c.Unary(operator="*"):
                 self._refuse_pointers(expression, scope)
+                self._definition(expression, scope)
                 self._access(expression, scope, is_write=False)
             case c.Binary(operator="&&" | "||" as operator, left=left, right=right):
                 self._value(left, scope)

@@ -117,13 +117,11 @@ class Ends:
 
 def within(place: Place, scope: Scope, variable: Variable, domain: isl.Set, link: Loop) -> Place:
     """The place inside of a loop."""
-    inner = Scope(
-        (*scope.iterators, variable),
-        coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
-        coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
-        scope.values,
-        scope.sums,
-        scope.pointers,
+    inner = replace(
+        scope,
+        iterators=(*scope.iterators, variable),
+        may=coalesced(domain.intersect(scope.may.add_dims(isl.dim_type.set, 1))),
+        must=coalesced(domain.intersect(scope.must.add_dims(isl.dim_type.set, 1))),
     )
     return replace(place, scope=inner, path=(*place.path, link))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import islpy as isl
 from arrayfold.base.errors import NotAffine
 from arrayfold.c import tree as c
 from arrayfold.c.source import Region, assigned_in, variables_with_address
-from arrayfold.c.tree import CStatement, CType, Expression, Variable, bare, declared_in, walk
+from arrayfold.c.tree import CStatement, CType, Expression, Variable, bare, declared_in, named_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 from arrayfold.frontends.c.pointers import Address, joined
 from arrayfold.frontends.c.polynomials import Polynomial, PolynomialReader, either
@@ -68,7 +69,18 @@ class ValueTracker:
             with suppress(NotAffine):
                 if not self._put_affine(variable, value, scope, values) and self._is_tracked(variable):
                     sums[variable] = self._sums.read(value, scope)
-        return replace(scope, values=values, sums=sums)
+        return replace(scope, values=values, sums=sums, definitions=self.defined(variable, value, scope))
+
+    def defined(
+        self, variable: Variable, value: Expression | None, scope: Scope
+    ) -> dict[Variable, Expression]:
+        """What variables are set to after an assignment, as texts of which nothing has changed since."""
+        kept = _unchanged(scope.definitions, {variable})
+        changing = self._affine.written - kept.keys() - {*scope.iterators}
+        can_be_known = self._is_tracked(variable) or variable.is_pointer
+        if value is not None and can_be_known and _names(value).isdisjoint(changing):
+            kept[variable] = value
+        return kept
 
     def _put_affine(
         self, variable: Variable, value: Expression, scope: Scope, values: dict[Variable, isl.PwAff]
@@ -94,9 +106,11 @@ class ValueTracker:
                 values[variable] = first.intersect_domain(truth.must).union_add(
                     second.intersect_domain(fails.must)
                 )
+        same = {one: text for one, text in then.definitions.items() if otherwise.definitions.get(one) is text}
         return replace(
             scope,
             values=values,
+            definitions=same,
             sums=_sums_after(scope, truth, then, otherwise),
             pointers=_pointers_after(scope, truth, then, otherwise),
         )
@@ -108,7 +122,23 @@ class ValueTracker:
         values = {one: value for one, value in scope.values.items() if one not in changed}
         sums = {one: value for one, value in scope.sums.items() if one not in changed}
         pointers = {one: value for one, value in scope.pointers.items() if one not in changed}
-        return replace(scope, values=values, sums=sums, pointers=pointers)
+        definitions = _unchanged(scope.definitions, changed)
+        return replace(scope, values=values, sums=sums, pointers=pointers, definitions=definitions)
+
+
+def _names(value: Expression) -> set[Variable]:
+    return set(named_in(walk(value)))
+
+
+def _unchanged(
+    definitions: Mapping[Variable, Expression], changed: Collection[Variable]
+) -> dict[Variable, Expression]:
+    """The definitions that neither are of variables that change, nor name some."""
+    return {
+        one: text
+        for one, text in definitions.items()
+        if one not in changed and _names(text).isdisjoint(changed)
+    }
 
 
 def _sums_after(scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> dict[Variable, Polynomial]:

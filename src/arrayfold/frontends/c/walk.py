@@ -176,7 +176,9 @@ class RegionWalk:
                 "Understood are an array, sums with multiples of iterators and sizes, and p += size.",
             )
         pointers = {**place.scope.pointers, pointer: address}
-        return place.in_scope(replace(place.scope, pointers=pointers))
+        text = None if self.pointers.target(value) is not None else value
+        known = self._values.defined(pointer, text, place.scope)
+        return place.in_scope(replace(place.scope, pointers=pointers, definitions=known))
 
     def _declare(self, variables: Sequence[Variable], place: Place, number: int) -> tuple[int, Place]:
         for variable in variables:
