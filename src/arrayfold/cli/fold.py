@@ -104,6 +104,10 @@ def fold(
         bool, typer.Option("--sanitize", help="Run both under address and undefined-behaviour sanitizers.")
     ] = False,
     no_check: NoCheck = False,
+    check_assumptions: Annotated[
+        bool,
+        typer.Option("--check-assumptions", help="Let the code call abort() where an assumption fails."),
+    ] = False,
     array: Arrays = None,
     method: Method = "auto",
     param: Params = None,
@@ -147,6 +151,7 @@ def fold(
         slack,
         not no_check,
         source.context is not None,
+        check_assumptions,
     )
     check_outputs(output, placement, force=force, source=source.file)
     job = _Job(source, options, code, mode, started_budget(budget), source.talk(as_json), summary)

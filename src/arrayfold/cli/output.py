@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,7 @@ class FoldedOutput:
     slack: str = "auto"
     is_checked: bool = True
     has_context: bool = True
+    checks_assumptions: bool = False
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
@@ -122,7 +123,7 @@ class FoldedOutput:
         slack = self._slack_cells()
 
         def write(_: object) -> tuple[list[FoldedRegion], bytes]:
-            regions = [result.region(self.loops, self.style, slack) for result in results]
+            regions = self._with_checks(result.region(self.loops, self.style, slack) for result in results)
             return regions, write_c(regions)
 
         try:
@@ -130,12 +131,15 @@ class FoldedOutput:
         except BudgetExceeded as error:
             reason = str(error)
         try:
-            regions = [result.region("keep", "readable") for result in results]
+            regions = self._with_checks(result.region("keep", "readable") for result in results)
             code = write_c(regions)
         except InputError:
             raise BudgetExceeded(f"no code is written: {reason}") from None
         _say(f"the loops stay as written: {reason}")
         return regions, code
+
+    def _with_checks(self, regions: Iterable[FoldedRegion]) -> list[FoldedRegion]:
+        return [replace(region, checks_assumptions=self.checks_assumptions) for region in regions]
 
     def _checked(self, regions: Sequence[FoldedRegion], code: bytes) -> Validation:
         """What executing the original and the new code shows; an error if they differ."""

@@ -16,8 +16,9 @@ from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
 from arrayfold.codegen.cells import KeptCells
+from arrayfold.codegen.checks import assumption_checks, means_the_library
 from arrayfold.codegen.groups import find_groups, is_in_group
-from arrayfold.codegen.names import Names, variables_in
+from arrayfold.codegen.names import Names
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
@@ -58,6 +59,7 @@ class FoldedRegion:
     blocks memory that arrays share
     is_off_stack  arrays are allocated even if they take the place of arrays on the stack
     is_padded     rows may be longer, so that loops begin to write with a cache line
+    checks_assumptions  the code tests what is assumed of the parameters, and ends the program where it fails
     unfolded      arrays that keep their declarations, because their folds may take more memory at some sizes
     """
 
@@ -69,6 +71,7 @@ class FoldedRegion:
     is_off_stack: bool = False
     is_padded: bool = False
     unfolded: tuple[str, ...] = ()
+    checks_assumptions: bool = False
 
 
 def write_c(regions: Sequence[FoldedRegion]) -> bytes:
@@ -90,7 +93,12 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
         for one in lost_variables(source, replaced):
             if not source.region.holds(one.declaration.span.start):
                 doomed.setdefault(one.declaration.span.start, one).gone.update(one.gone)
-        if _only_sizes(region) or any(storage.is_on_heap or storage.is_aligned for storage in storages):
+        has_checks = region.checks_assumptions and bool(region.program.assumptions)
+        if (
+            has_checks
+            or _only_sizes(region)
+            or any(storage.is_on_heap or storage.is_aligned for storage in storages)
+        ):
             needs_stdlib.append(source)
     edits += [edit for one in doomed.values() for edit in one.removal(text)]
     if needs_stdlib:
@@ -116,8 +124,8 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     program = region.program
     function = source.region.function
     has_jumps = any(map(is_jump, walk(function.body)))
-    may_allocate = _means_the_library(source, "malloc", "free", "abort")
-    may_align = region.style == "fast" and _means_the_library(source, "size_t")
+    may_allocate = means_the_library(source, "malloc", "free", "abort")
+    may_align = region.style == "fast" and means_the_library(source, "size_t")
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     found = _sizes(region, source, names)
@@ -186,12 +194,6 @@ def _sizes(region: FoldedRegion, source: CSource, names: Names) -> dict[str, Siz
     if region.is_off_stack or not can_stand_twice(source):
         found = {name: replace(one, choice=None) for name, one in found.items()}
     return found
-
-
-def _means_the_library(source: CSource, *names: str) -> bool:
-    """Whether names are functions and types of the C library where the region stands."""
-    others = {variable.name for variable in variables_in(source.region.function)} | source.text.macros
-    return not others & set(names)
 
 
 def _first_written(program: Program, name: str, layout: Layout) -> int | None:
@@ -349,7 +351,7 @@ def _size_check(region: FoldedRegion, source: CSource) -> list[str]:
     sizes = _only_sizes(region)
     if not sizes:
         return []
-    if not _means_the_library(source, "abort"):
+    if not means_the_library(source, "abort"):
         raise InputError(
             f"abort has another meaning in {source.region.function.name}, which needs it at other sizes",
             source.text.place(source.region.before),
@@ -369,7 +371,8 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
         if by_cell is not None:
             return by_cell
         storage = by_variable.get(variable)
-        if storage is None or len(texts) != variable.rank:
+        # Flat elements without a cell are parts of pointers, which go.
+        if storage is None or storage.is_linear or len(texts) != variable.rank:
             return None
         return storage.element(storage.factors(texts, subscripts_of(node)))
 
@@ -399,7 +402,8 @@ def _around(
     declarations = (line for one in storages for line in one.declaration())
     assumed = (f"/* assumed: {one} */" for one in region.program.assumptions)
     comments = (line.replace("*/", "* /", line.count("*/") - 1) for line in assumed)
-    before = [*comments, *unused, *_size_check(region, source), *declarations]
+    checks = assumption_checks(source, region.program.assumptions) if region.checks_assumptions else []
+    before = [*comments, *unused, *checks, *_size_check(region, source), *declarations]
     return before, [line for storage in storages for line in storage.release()]
 
 
