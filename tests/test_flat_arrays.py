@@ -8,6 +8,7 @@ import islpy as isl
 import pytest
 
 from arrayfold import fold, read
+from arrayfold.base.errors import NotAffine
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from support.command import run
@@ -153,3 +154,68 @@ def test_types_and_operators_bound_subscripts(subscript: str, interval: str) -> 
     )
     low, high = cells.dim_min_val(0), cells.dim_max_val(0)
     assert (f"({low}, {high})" if low.is_int() else "None") == interval
+
+
+FLAT_LOOP = """
+int f(int w, int h, int d, const float *restrict in, float *restrict out)
+{
+    int i = 0;
+#pragma scop
+    %s
+    for (int z = 0; z < d; z++)
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                out[(z * h + y) * w + x] += in[(z * h + y) * w + x];
+#pragma endscop
+    return i;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "sizes"),
+    [
+        ("for (int k = 0; k < w * h; k++) out[k] = in[k];", "h, w"),
+        ("for (int k = 0; d * w * h > k; ++k) { if (in[k] > 0) continue; out[k] = 1; }", "d, h, w"),
+        ("for (int k = 0; k < h * (w - 1); k++) out[k] = 1;", "h, w - 1"),
+        ("for (int k = 0; k < 4 * w * h; k += 1) out[k] = 1;", "4, h, w"),
+        ("for (int k = 0; k < 4 * w * h; k++) out[k] = in[4 * k];", "h, w, 4"),
+    ],
+)
+def test_a_loop_over_all_elements_is_a_loop_for_each_size(loop: str, sizes: str) -> None:
+    program = program_of(FLAT_LOOP % loop)
+    names = ("a", "b", "c")[: sizes.count(",") + 1]
+    ranges = (f"0 <= {name} < {size}" for name, size in zip(names, sizes.split(", "), strict=True))
+    expected = isl.Set(f"[w, h, d] -> {{ [{', '.join(names)}] : {' and '.join(ranges)} }}")
+    domain = program.statements[0].domain.reset_tuple_id()
+    context = program.context
+    assert domain.intersect_params(context).is_equal(expected.intersect_params(context))
+    assert "out" in program.kept
+
+
+def test_sizes_of_which_a_flat_loop_takes_the_product_are_not_negative() -> None:
+    program = program_of(FLAT_LOOP % "for (int k = 0; k < w * h; k++) out[k] = 1;")
+    assert program.context.is_subset(isl.Set("[w, h] -> { : w >= 0 and h >= 0 }"))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int k = 0; k < w * h; k++) { if (in[k] > 0) break; out[k] = 1; }",
+        "for (i = 0; i < w * h; i++) { i += in[i] > 0; out[i] = 1; }",
+        "for (int k = 0; k < w * h; k++) { w -= in[k] > 0; out[k] = 1; }",
+        "for (int k = 1; k < w * h; k++) out[k] = 1;",
+    ],
+)
+def test_loops_that_may_end_early_or_begin_late_are_no_flat_loops(loop: str) -> None:
+    (program,) = read_c("f.c", (FLAT_LOOP % loop).encode())
+    assert program.source is not None
+    assert not program.source.text.split
+
+
+def test_openmp_shares_the_rows_of_a_flat_loop() -> None:
+    pragma = "#pragma omp parallel for schedule(static) firstprivate(d)\n"
+    loop = "for (int k = 0; k < w * h; k++) out[k] = in[k];"
+    assert program_of(FLAT_LOOP % (f"\n{pragma}{loop}")).source.text.split
+    with pytest.raises(NotAffine):
+        program_of(FLAT_LOOP % f"\n#pragma omp parallel for collapse(1)\n{loop}")

@@ -42,6 +42,7 @@ class CText:
     names     every identifier that preprocessing puts into the file or that an included file holds
     origin    where the text of a byte comes from, if the C was made from another language, or of other C
     original  the file before it was made simpler, if it was
+    split     iterators of loops that were made of one loop whose bound is the product of theirs
     """
 
     file: str
@@ -51,6 +52,12 @@ class CText:
     origin: Callable[[int], SourcePosition | None] | None = None
     names: frozenset[str] = frozenset()
     original: Original | None = None
+    split: frozenset[str] = frozenset()
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether it was made from another language."""
+        return self.origin is not None and self.original is None
 
     @property
     def as_written(self) -> bytes:

@@ -11,9 +11,9 @@ import islpy as isl
 
 from arrayfold.c.calls import changed_by, globals_of, hidden_state, may_use_any_global, returns_twice
 from arrayfold.c.source import CText, Region, assigned_in, loop_variable, variables_with_address
-from arrayfold.c.tree import Call, For, Node, Span, Variable, declared_in, walk
+from arrayfold.c.tree import Binary, Call, For, Node, Span, Variable, declared_in, walk
 from arrayfold.exact.isl import coalesced
-from arrayfold.frontends.c.affine import AffineReader
+from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.arrays import (
     extent_box,
     extent_nodes,
@@ -26,7 +26,7 @@ from arrayfold.frontends.c.arrays import (
 )
 from arrayfold.frontends.c.assumptions import ContextBuilder, Need
 from arrayfold.frontends.c.effects import Effect
-from arrayfold.frontends.c.integers import type_ranges
+from arrayfold.frontends.c.integers import constant, type_ranges
 from arrayfold.frontends.c.intervals import interval_of
 from arrayfold.frontends.c.jumps import has_jumps
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
@@ -98,6 +98,7 @@ class RegionReader:
         self.found = [self._with_unknown_elements(item) for item in self.found]
         self.maps = [[self._relation(item.name, effect) for effect in item.effects] for item in self.found]
         self.context = ContextBuilder(text, self.affine.parameters, self._stated(said), before)
+        of_extents += self._factors()
         self.must_read_again = self._build_context(of_extents, known)
 
     def _is_data(self, variable: Variable) -> bool:
@@ -120,7 +121,7 @@ class RegionReader:
         for array in self.arrays:
             found[array] = reader.of(array, [effect for effect in effects if effect.variable is array])
             shape, unread = found[array].shape, found[array].unread
-            if unread is not None and self.text.origin is not None:
+            if unread is not None and self.text.is_translated:
                 # Other languages count from the end where a subscript is negative.
                 raise unread.error
             if shape is not None:
@@ -177,6 +178,20 @@ class RegionReader:
         final = self.context.known.intersect(self.context.large)
         is_unsure = bool(self.affine.wraps) or not all(one.is_sure for one in self.subscripts.values())
         return any(is_new) or (is_unsure and not known.is_subset(final))
+
+    def _factors(self) -> Iterator[Need]:
+        """Bounds of loops that were one are not negative, because two of them could have a positive product."""
+        scope = Scope.outside()
+        for loop in self.region.nodes():
+            variable = loop_variable(loop) if isinstance(loop, For) else None
+            if variable is None or variable.name not in self.text.split:
+                continue
+            condition = getattr(loop, "condition", None)
+            assert isinstance(condition, Binary)
+            size, at = condition.right, condition.right.span.start
+            negative = self.affine.value(size, scope).lt_set(constant(scope.space, 0)).params()
+            error = self.text.not_affine("this size is always negative", at)
+            yield Need(negative, isl.Set("{ : }"), "the product of the sizes is positive", at, error)
 
     def _signed_sizes(self) -> Iterator[Need]:
         """No size has all of 64 bits where only numbers that C does not have tell when a value wraps."""

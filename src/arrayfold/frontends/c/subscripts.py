@@ -64,7 +64,7 @@ class SubscriptReader:
         needs, wraps = len(self._affine.needs), len(self._affine.wraps)
         plain = self._plain(effects)
         # What is made from another language knows the dimensions of its arrays.
-        is_flat = array.rank == 1 and plain.unread is not None and self._text.origin is None
+        is_flat = array.rank == 1 and plain.unread is not None and not self._text.is_translated
         if not is_flat and all(one.address is None for one in effects):
             return plain
         del self._affine.needs[needs:], self._affine.wraps[wraps:]

@@ -17,12 +17,14 @@ class Rewriting:
     """Edits that belong together, all between two offsets.
 
     inlined  the function whose call they replace, if that is what they do
+    split    the iterators of new loops whose bounds must not be negative
     """
 
     start: int
     end: int
     edits: tuple[Edit, ...]
     inlined: str | None = None
+    split: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,13 @@ from arrayfold.c.lexer import find_pragmas
 from arrayfold.c.source import CText, Original, Region
 from arrayfold.c.tree import CStatement
 from arrayfold.frontends.c.clang import Unit, parse_c
+from arrayfold.frontends.c.normal.flat_loops import flat_loops
 from arrayfold.frontends.c.normal.loops import counting_loops
 from arrayfold.frontends.c.normal.scene import Rewriting, Scene
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
 
 _MOST_ROUNDS = 60
-_PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (counting_loops, hoisted_effects)
+_PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (counting_loops, flat_loops, hoisted_effects)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,8 @@ def _of_region(found: Simplified, region: Region, left_alone: Collection[str]) -
         chosen: list[Rewriting] = []
         for one in sorted(rewrite(scene), key=lambda one: one.end - one.start):
             is_apart = all(one.end <= other.start or other.end <= one.start for other in chosen)
-            if is_apart and region.holds(one.start) and one.end <= region.end and one.start not in fixed:
+            is_free = one.start not in fixed or bool(one.split)
+            if is_apart and is_free and region.holds(one.start) and one.end <= region.end:
                 chosen.append(one)
         if chosen:
             return chosen
@@ -105,6 +107,7 @@ def _rewritten(original: CText, found: Simplified, rewritings: Sequence[Rewritin
         lambda offset: original.place(behind.offset(offset)),
         unit.names | original.names,
         behind,
+        text.split.union(*(one.split for one in rewritings)),
     )
     return Simplified(new, unit, {**found.inlined, **inlined})
 
