@@ -180,7 +180,7 @@ class RegionReader:
         return any(is_new) or (is_unsure and not known.is_subset(final))
 
     def _factors(self) -> Iterator[Need]:
-        """Bounds of loops that were one are not negative, because two of them could have a positive product."""
+        """Bounds of loops that were one are not negative: two of them could have a positive product."""
         scope = Scope.outside()
         for loop in self.region.nodes():
             variable = loop_variable(loop) if isinstance(loop, For) else None

@@ -1,4 +1,4 @@
-"""Loops over all elements of a flat array, `for (i = 0; i < w*h; i++)`, become loops over rows and columns."""
+"""Loops over all elements of a flat array, `for (i = 0; i < w*h; i++)`, as loops over rows and columns."""
 
 from __future__ import annotations
 
