@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast, dataclass_transform
 
 TypeKind: TypeAlias = Literal["signed", "unsigned", "floating", "pointer", "array", "function", "other"]
 Storage: TypeAlias = Literal["local", "parameter", "global", "static"]
@@ -105,21 +105,23 @@ class Function:
 # ---------------------------------------------------------------- expressions
 
 
+@dataclass_transform(frozen_default=True, eq_default=False)
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """What has a place in the text."""
+    """What has a place in the text; what derives from it is a dataclass, too, and equal to itself alone."""
 
     span: Span
 
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
 
-@dataclass(frozen=True, eq=False)
+
 class _Expression(_Node):
     """What has a value."""
 
     type: CType
 
 
-@dataclass(frozen=True, eq=False)
 class Number(_Expression):
     """An integer constant."""
 
@@ -127,21 +129,18 @@ class Number(_Expression):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
 class OtherLiteral(_Expression):
     """A constant that is not an integer: its text."""
 
     text: str
 
 
-@dataclass(frozen=True, eq=False)
 class Reference(_Expression):
     """A variable, by name."""
 
     variable: Variable
 
 
-@dataclass(frozen=True, eq=False)
 class Subscript(_Expression):
     """`base[index]`."""
 
@@ -149,7 +148,6 @@ class Subscript(_Expression):
     index: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Member(_Expression):
     """`base.name` or `base->name`."""
 
@@ -158,7 +156,6 @@ class Member(_Expression):
     is_arrow: bool
 
 
-@dataclass(frozen=True, eq=False)
 class Unary(_Expression):
     """A prefix operator, or `x++` and `x--` with the operator written as such."""
 
@@ -166,7 +163,6 @@ class Unary(_Expression):
     operand: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Binary(_Expression):
     """An operator between two expressions that assigns nothing."""
 
@@ -175,7 +171,6 @@ class Binary(_Expression):
     right: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Assign(_Expression):
     """`target = value`, or with another operator in front of the equals sign."""
 
@@ -184,7 +179,6 @@ class Assign(_Expression):
     value: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Conditional(_Expression):
     """`condition ? then : otherwise`."""
 
@@ -193,7 +187,6 @@ class Conditional(_Expression):
     otherwise: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Call(_Expression):
     """A call of a function by its name."""
 
@@ -201,7 +194,6 @@ class Call(_Expression):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Cast(_Expression):
     """A conversion, written or implied."""
 
@@ -209,14 +201,12 @@ class Cast(_Expression):
     is_implied: bool
 
 
-@dataclass(frozen=True, eq=False)
 class Parentheses(_Expression):
     """`(inner)`."""
 
     inner: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Opaque(_Expression):
     """Anything else, with the word for it; `parts` are the expressions inside."""
 
@@ -244,28 +234,24 @@ Expression: TypeAlias = (
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, eq=False)
 class Evaluate(_Node):
     """An expression that is evaluated for its effect."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Declare(_Node):
     """Variables that are declared here."""
 
     variables: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Block(_Node):
     """Statements in braces."""
 
     statements: tuple[CStatement, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class For(_Node):
     """A for loop; parts that are not written are None."""
 
@@ -275,7 +261,6 @@ class For(_Node):
     body: CStatement
 
 
-@dataclass(frozen=True, eq=False)
 class If(_Node):
     """An if with or without else."""
 
@@ -284,7 +269,6 @@ class If(_Node):
     otherwise: CStatement | None
 
 
-@dataclass(frozen=True, eq=False)
 class While(_Node):
     """A while loop, or a do loop, whose condition is late; for (;;) is one that always goes on."""
 
@@ -293,7 +277,6 @@ class While(_Node):
     is_late: bool
 
 
-@dataclass(frozen=True, eq=False)
 class Switch(_Node):
     """A switch."""
 
@@ -301,7 +284,6 @@ class Switch(_Node):
     body: CStatement
 
 
-@dataclass(frozen=True, eq=False)
 class Case(_Node):
     """A statement behind case or default, which has no constant."""
 
@@ -309,14 +291,12 @@ class Case(_Node):
     statement: CStatement
 
 
-@dataclass(frozen=True, eq=False)
 class Jump(_Node):
     """A break or a continue."""
 
     what: Literal["break", "continue"]
 
 
-@dataclass(frozen=True, eq=False)
 class Label(_Node):
     """A labelled statement."""
 
@@ -324,7 +304,6 @@ class Label(_Node):
     statement: CStatement
 
 
-@dataclass(frozen=True, eq=False)
 class OtherStatement(_Node):
     """A statement of another kind, with the word for it; `parts` are what libclang shows inside."""
 

@@ -1,4 +1,7 @@
-"""The main job: fold a file, or all kernels of a directory."""
+"""The main job: fold a file, or all kernels of a directory.
+
+The parameters of a command are its options, which typer reads from the signature; so `fold` has many.
+"""
 
 from __future__ import annotations
 

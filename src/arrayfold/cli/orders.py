@@ -1,4 +1,7 @@
-"""Commands that try orders: occupancy, tradeoff."""
+"""Commands that try orders: occupancy, tradeoff.
+
+The parameters of a command are its options, which typer reads from the signature.
+"""
 
 from __future__ import annotations
 

@@ -82,8 +82,7 @@ def generate_region(
     users = _users(program, source, of_threads)
     new = tuple(names.fresh(f"c{k}") for k in range(order.depth))
     is_cut = bool(users) and bool(order.parallel)
-    has_choices = any(statement.choices for statement in source.statements.values())
-    with_instances = is_cut or (has_choices and style == "fast")
+    with_instances = is_cut or (style == "fast" and any(one.choices for one in source.statements.values()))
     tree = _loop_tree(program, source, order, new, style, with_instances=with_instances)
     by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
     stored = {mapping.array: mapping for mapping in mappings}
@@ -97,8 +96,6 @@ def generate_region(
         begin, end = _private_lines(storages, dimension)
         return [*declarations_for(statements), *begin], end
 
-    own = {array for array, storage in by_array.items() if storage.is_private}
-    threads = (item.name for item in program.statements if own & {one.array for one in item.accesses})
     ranges = Ranges.of(_parameter_ranges(program, source), tree.root)
     is_wide = any(map(_is_wide, iterators)) or not ranges.all_fit(tree.root, {new[d] for d in order.parallel})
     to_text = parameter_text(source.parameters)
@@ -111,7 +108,7 @@ def generate_region(
         names.shared if style == "fast" else None,
         private,
         partial(_is_whole, order.schedule, list(users.values())) if is_cut else None,
-        frozenset(threads),
+        _statements_of_threads(program, by_array),
         lambda formula: is_at_least(formula, 1, program.context),
         Independence(with_guard_reads(program), order.schedule, stored).strip,
     )
@@ -120,9 +117,19 @@ def generate_region(
     shared = [(variable, name) for variable, name in hoisted.items() if variable not in users]
     declarations = [_declaration(variable, name, source, program) for variable, name in shared]
     declarations += declarations_for(outside_of_threads)
+    return GeneratedRegion(declarations, lines, _outer(iterators, source), style == "readable")
+
+
+def _statements_of_threads(program: Program, storages: Mapping[str, Storage]) -> frozenset[str]:
+    """The statements that access what each thread has for itself."""
+    own = {array for array, storage in storages.items() if storage.is_private}
+    return frozenset(item.name for item in program.statements if own & {one.array for one in item.accesses})
+
+
+def _outer(iterators: Iterable[Variable], source: CSource) -> list[Variable]:
+    """The iterators that are local variables declared outside of the region."""
     local = (variable for variable in dict.fromkeys(iterators) if variable.storage == "local")
-    outside = [variable for variable in local if not source.region.holds(variable.span.start)]
-    return GeneratedRegion(declarations, lines, outside, style == "readable")
+    return [variable for variable in local if not source.region.holds(variable.span.start)]
 
 
 def _loop_tree(

@@ -15,18 +15,18 @@ from typing import ClassVar
 
 import islpy as isl
 
-from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
-from arrayfold.conflicts.liveness import Liveness, analyse
+from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import fresh_name
 from arrayfold.exact.relations import union_of_maps
-from arrayfold.passes.partition import Partition, part_of, ready_for_parts, with_all_parts, with_parts
+from arrayfold.passes.partition import Partition, PartitioningPass, part_of, with_all_parts, with_parts
 from arrayfold.passes.tiling import Tiling, check_for_tiles, times_of
-from arrayfold.program.model import Moved, Problem, Program
+from arrayfold.program.model import Moved, Program
 
 
 @dataclass(frozen=True)
-class Bands:
+class Bands(PartitioningPass):
     """Each iteration of the loops of one name has a part of an array of its own.
 
     loop    the variable of these loops
@@ -34,17 +34,9 @@ class Bands:
     """
 
     name: ClassVar[str] = "bands"
-    flags: ClassVar[tuple[str, ...]] = ("--local",)
     what: ClassVar[str] = "bands"
     loop: str
     arrays: tuple[str, ...] = ()
-
-    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
-        """The program with parts for every band, or an error that says why it has none."""
-        given, limit = ready_for_parts(program, self.what), as_budget(budget)
-        with limit.limit("the analysis"):
-            liveness = analyse(given)
-        return self.of(liveness, limit)
 
     def of(
         self, liveness: Liveness, budget: Budget, progress: Callable[[str], None] = lambda _: None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import islpy as isl
 
-from arrayfold.base.budget import Budget
+from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import StatementSource
-from arrayfold.conflicts.liveness import Liveness
+from arrayfold.conflicts.liveness import Liveness, analyse
 from arrayfold.exact.isl import coalesced, fresh_name, maps_of, sets_of
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.passes.copies import CopySlots, CopyStatement, Move, copy_statement, moves_of
@@ -49,6 +51,29 @@ class Partition:
     def tile_coordinates(self, array: str) -> int:
         """How many coordinates of tiles one of the arrays has in front of those of the cell."""
         return self.tiling.rank if array == self.local else self.tiling.names
+
+
+class PartitioningPass(ABC):
+    """A pass that stores arrays in parts.
+
+    what  what the parts are called
+    """
+
+    what: ClassVar[str]
+    flags: ClassVar[tuple[str, ...]] = ("--local",)
+
+    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
+        """The program with such parts, or an error that says why it has none."""
+        given, limit = ready_for_parts(program, self.what), as_budget(budget)
+        with limit.limit("the analysis"):
+            liveness = analyse(given)
+        return self.of(liveness, limit)
+
+    @abstractmethod
+    def of(
+        self, liveness: Liveness, budget: Budget, progress: Callable[[str], None] = lambda _: None
+    ) -> Program:
+        """The program of an analysis with such parts."""
 
 
 def ready_for_parts(problem: Problem, what: str) -> Program:

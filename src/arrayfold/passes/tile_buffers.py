@@ -15,18 +15,18 @@ from typing import ClassVar
 
 import islpy as isl
 
-from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
-from arrayfold.conflicts.liveness import Liveness, analyse
+from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import fresh_names
 from arrayfold.order.loops import loop_dimensions
-from arrayfold.passes.partition import Partition, part_of, ready_for_parts, with_all_parts, with_parts
+from arrayfold.passes.partition import Partition, PartitioningPass, part_of, with_all_parts, with_parts
 from arrayfold.passes.tiling import Tiling, check_for_tiles, ends_of, flows_of, times_of
-from arrayfold.program.model import Problem, Program
+from arrayfold.program.model import Program
 
 
 @dataclass(frozen=True)
-class TileBuffers:
+class TileBuffers(PartitioningPass):
     """An array lives in a buffer inside of each iteration of the first loops.
 
     loops   how many loops make a tile
@@ -35,17 +35,9 @@ class TileBuffers:
     """
 
     name: ClassVar[str] = "tile-buffers"
-    flags: ClassVar[tuple[str, ...]] = ("--local",)
     what: ClassVar[str] = "buffers of tiles"
     loops: int
     arrays: tuple[str, ...] = ()
-
-    def apply(self, program: Problem, budget: Budget | None = None) -> Program:
-        """The program with buffers inside of tiles, or an error that says why it has none."""
-        given, limit = ready_for_parts(program, self.what), as_budget(budget)
-        with limit.limit("the analysis"):
-            liveness = analyse(given)
-        return self.of(liveness, limit)
 
     def of(
         self, liveness: Liveness, budget: Budget, progress: Callable[[str], None] = lambda _: None
