@@ -25,6 +25,11 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
+# Around a region that no pragma marks, while it is read; they are not written.
+CHOSEN_START = "#pragma scop /* arrayfold: chosen */\n"
+CHOSEN_END = "#pragma endscop /* arrayfold: chosen */\n"
+
+
 @dataclass(frozen=True)
 class Pragma:
     """A `#pragma` line, `_Pragma("...")`, or the use of a macro that stands for such an operator.

@@ -139,7 +139,7 @@ def fold(
     )
     if os.path.isdir(source.file):  # noqa: PTH112
         given = {"output": output, "loops": loops, "run": run, "sanitize": sanitize, "placement": placement}
-        given["region"] = source.region
+        given |= {"region": source.region, "function": source.function}
         _check_for_directory(source.file, [name for name, value in given.items() if value])
         _fold_directory(partial(_fold_file, source, options, mode, budget), source, source.talk(as_json))
         return

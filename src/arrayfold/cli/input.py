@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 
 _LAST = ("quiet", "verbose")
+
+
+class _Reading(TypedDict):
+    arguments: Sequence[str]
+    context: str | None
+    function: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +54,12 @@ class Input:
     region: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Only this region or kernel: its name, or its number from 1."),
+    ] = None
+    function: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this function of a C file, with pragmas or without (repeatable)."
+        ),
     ] = None
     context: Annotated[
         str | None,
@@ -124,8 +136,16 @@ class Input:
         """The one problem of the file, or the one that --region names."""
         from arrayfold.frontends import read
 
-        problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
-        return self._prepared(problem, budget)
+        return self._prepared(read(self.file, region=self.region, **self._reading), budget)
+
+    @property
+    def _reading(self) -> _Reading:
+        """What tells the front ends how to read the file."""
+        return {
+            "arguments": self.arguments,
+            "context": self.context,
+            "function": tuple(self.function or ()),
+        }
 
     def of_any_order(self) -> Source:
         """The same for a command that tries orders itself, so that none may be given."""
@@ -136,7 +156,9 @@ class Input:
                 "this command tries orders itself", hint="Leave out --schedule, --fuse, --tile and the like."
             )
         named = self.context, self.live_out, tuple(self.temporary or ())
-        return Source(self.file, self.region, self.arguments, *named, self.no_alias)
+        return Source(
+            self.file, self.region, self.arguments, *named, self.no_alias, tuple(self.function or ())
+        )
 
     def read_all(
         self, budget: Budget | None = None, *, reallocated: Sequence[str] | None = None
@@ -149,9 +171,9 @@ class Input:
         from arrayfold.frontends import read, read_all
 
         if self.region is not None:
-            problem = read(self.file, region=self.region, arguments=self.arguments, context=self.context)
+            problem = read(self.file, region=self.region, **self._reading)
             return [self._prepared(problem, budget, reallocated)]
-        problems = read_all(self.file, arguments=self.arguments, context=self.context)
+        problems = read_all(self.file, **self._reading)
         if len(problems) > 1 and (self.temporary or self.live_out or self.reorder.schedule):
             names = ", ".join(problem.name for problem in problems)
             raise InputError(

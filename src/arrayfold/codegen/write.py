@@ -11,7 +11,7 @@ import islpy as isl
 from arrayfold.base.choices import Style
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
-from arrayfold.c.lexer import identifiers
+from arrayfold.c.lexer import CHOSEN_END, CHOSEN_START, identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
@@ -103,7 +103,8 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     edits += [edit for one in doomed.values() for edit in one.removal(text)]
     if needs_stdlib:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
-    return apply_edits(text.text, edits).encode("latin-1")
+    written = apply_edits(text.text, edits)
+    return written.replace(CHOSEN_START, "").replace(CHOSEN_END, "").encode("latin-1")
 
 
 def allocated_cells(region: FoldedRegion, values: Mapping[str, int]) -> dict[str, int]:

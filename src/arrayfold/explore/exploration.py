@@ -35,10 +35,11 @@ class Source:
     live_out: str | None = None
     temporary: tuple[str, ...] = ()
     no_alias: bool = False
+    function: tuple[str, ...] = ()
 
     def read(self) -> Program:
         """The program."""
-        problem = read(self.file, region=self.region, arguments=self.arguments)
+        problem = read(self.file, region=self.region, arguments=self.arguments, function=self.function)
         problem = apply_options(
             problem, context=self.context, live_out=self.live_out, temporary=self.temporary
         )
@@ -57,6 +58,7 @@ class Source:
         named = (("--region", self.region), ("--context", self.context), ("--live-out", self.live_out))
         found = [word for option, value in named if value is not None for word in (option, value)]
         found += [word for name in self.temporary for word in ("--temporary", name)]
+        found += [word for name in self.function for word in ("--function", name)]
         return found + ["--no-alias"] * self.no_alias
 
 

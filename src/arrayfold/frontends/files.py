@@ -22,14 +22,16 @@ def read(
     region: str | None = None,
     arguments: Sequence[str] = (),
     context: str | None = None,
+    function: str | Sequence[str] = (),
 ) -> Problem:
     """The problem in a file; its suffix says how it is written.
 
     region     which one, if a C or Python file has several: its name, or its number counted from 1
+    function   of a C file, whose regions are wanted; without pragmas, what of it folds most is the region
     arguments  for the C parser, such as -I and -D
     context    what is known of the sizes of a C file, such as "N >= 3", so that less must be assumed of them
     """
-    problems = read_all(file, arguments=arguments, context=context)
+    problems = read_all(file, arguments=arguments, context=context, function=function)
     names = [problem.name for problem in problems]
     if region is None:
         if len(problems) == 1:
@@ -45,7 +47,13 @@ def read(
 
 
 @reported
-def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | None = None) -> list[Problem]:
+def read_all(
+    file: str | Path,
+    *,
+    arguments: Sequence[str] = (),
+    context: str | None = None,
+    function: str | Sequence[str] = (),
+) -> list[Problem]:
     """The problems in a file: one, or as many as a C file has regions or a Python file kernels."""
     path = Path(file)
     data = read_input(path)
@@ -60,16 +68,26 @@ def read_all(file: str | Path, *, arguments: Sequence[str] = (), context: str | 
         check_nesting(whole, language)
     with reading(str(path)):
         try:
-            return _read(path, data, text, arguments, context)
+            functions = (function,) if isinstance(function, str) else tuple(function)
+            return _read(path, data, text, arguments, context, functions)
         except (RecursionError, MemoryError):
             raise too_deep(whole, language) from None
 
 
-def _read(path: Path, data: bytes, text: str, arguments: Sequence[str], context: str | None) -> list[Problem]:
+def _read(
+    path: Path,
+    data: bytes,
+    text: str,
+    arguments: Sequence[str],
+    context: str | None,
+    functions: Sequence[str],
+) -> list[Problem]:
     if path.suffix == ".c":
         from arrayfold.frontends.c.read import read_c
 
-        return [*read_c(str(path), data, arguments, context=context)]
+        return [*read_c(str(path), data, arguments, context=context, functions=functions)]
+    if functions:
+        raise InputError(f"{path} is not a C file; --function names a function of one")
     if arguments:
         raise InputError(f"{path} is not a C file; options after -- are for the C parser")
     if path.suffix == ".toml":

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from arrayfold.base.errors import InputError, SourcePosition
+from arrayfold.c.edits import Edit
 from arrayfold.c.lexer import CLAUSE, Pragma, find_pragmas, without_directives
 from arrayfold.c.source import CText, Region
 from arrayfold.c.tree import Block, For, FunctionTree, walk
 from arrayfold.frontends.c.assumptions import ContextBuilder
+from arrayfold.frontends.c.chosen import RegionChooser
 from arrayfold.frontends.c.clang import Unit, parse_c
-from arrayfold.frontends.c.normal.simplify import simplified
+from arrayfold.frontends.c.normal.simplify import edited, simplified
 from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
 from arrayfold.frontends.c.region_program import RegionProgram
@@ -40,37 +42,95 @@ def read_c(
     arguments: Sequence[str] = (),
     origin: Callable[[int], SourcePosition | None] | None = None,
     context: str | None = None,
+    functions: Sequence[str] = (),
 ) -> list[Program]:
     """The regions of a C file as programs, in the order of the file.
 
-    origin   where the text of a byte comes from, if the C was made from another language
-    context  what the user says of the parameters, so that nothing more than needed is assumed of them
+    origin     where the text of a byte comes from, if the C was made from another language
+    context    what the user says of the parameters, so that nothing more than needed is assumed of them
+    functions  those whose regions are wanted, with pragmas or without; none for all regions with pragmas
     """
     unit = parse_c(file, data, arguments)
     text = CText(file, data, tuple(arguments), unit.macros, origin, unit.names)
     if origin is not None:
         # A loop of another language evaluates its bounds once.
         return _read_programs(text, unit, context, may_be_on_data=False)
+    pragmas = _active_pragmas(text, unit)
+    marked = {one.name for one in unit.functions for pragma in pragmas if _opens_region(one, pragma)}
+    unmarked = [name for name in dict.fromkeys(functions) if name not in marked]
+    if functions and not unmarked:
+        return _read_simplified(text, text, unit, context, functions)
+    if functions or not any(pragma.words in ("scop", "endscop") for pragma in pragmas):
+        return _read_chosen(text, unit, pragmas, context, functions, unmarked)
+    return _read_simplified(text, text, unit, context)
+
+
+def _opens_region(function: FunctionTree, pragma: Pragma) -> bool:
+    return pragma.words == "scop" and function.span.start <= pragma.at < function.span.end
+
+
+def _read_chosen(
+    text: CText,
+    unit: Unit,
+    pragmas: Sequence[Pragma],
+    context: str | None,
+    functions: Sequence[str],
+    unmarked: Sequence[str],
+) -> list[Program]:
+    """The regions of functions, of which some have no pragmas."""
+
+    def attempt(edits: Sequence[Edit], names: Sequence[str]) -> list[Program]:
+        data, original = edited(text, edits)
+        unit = parse_c(text.file, data, text.arguments)
+        marked = CText(
+            text.file,
+            data,
+            text.arguments,
+            unit.macros,
+            lambda offset: text.place(original.offset(offset)),
+            unit.names | text.names,
+            original,
+        )
+        return _read_simplified(text, marked, unit, context, names)
+
+    chooser = RegionChooser(text, unit, pragmas, attempt)
+    if functions:
+        return attempt(chooser.edits_for(unmarked), functions)
+    listed = chooser.listing()
+    hint = _HINT if listed is None else f"{_HINT}\n  Or let one be chosen:\n    {listed}"
+    raise text.error("there is no #pragma scop in this file", 0, hint)
+
+
+def _read_simplified(
+    original: CText, text: CText, unit: Unit, context: str | None, functions: Sequence[str] = ()
+) -> list[Program]:
+    """The regions of a file, in simpler C where they need it."""
     left_alone: set[str] = set()
+    find = partial(_regions_of, functions=functions)
     while True:
-        found = simplified(text, unit, _regions_of, left_alone)
+        found = simplified(text, unit, find, left_alone, original)
         try:
-            return _read_programs(found.text, found.unit, context)
+            return _read_programs(found.text, found.unit, context, functions)
         except InputError as error:
             # What cannot be understood inside of a function is no obstacle where the call is left as it is.
-            calls = {text.place(offset): name for offset, name in found.inlined.items()}
+            calls = {original.place(offset): name for offset, name in found.inlined.items()}
             name = None if error.place is None else calls.get(error.place)
             if name is None or name in left_alone:
                 raise
             left_alone.add(name)
 
 
-def _regions_of(text: CText, unit: Unit) -> list[Region]:
-    return _find_regions(text, unit, _active_pragmas(text, unit))
+def _regions_of(text: CText, unit: Unit, functions: Sequence[str] = ()) -> list[Region]:
+    return _find_regions(text, unit, _active_pragmas(text, unit), functions)
 
 
 def _read_programs(
-    text: CText, unit: Unit, context: str | None, *, may_be_on_data: bool = True
+    text: CText,
+    unit: Unit,
+    context: str | None,
+    functions: Sequence[str] = (),
+    *,
+    may_be_on_data: bool = True,
 ) -> list[Program]:
     """The regions of a file as programs.
 
@@ -79,7 +139,7 @@ def _read_programs(
     pragmas = _active_pragmas(text, unit)
     programs: list[Program] = []
     pure = _find_pure(text, unit, pragmas)
-    for region in _find_regions(text, unit, pragmas):
+    for region in _find_regions(text, unit, pragmas, functions):
         directives = read_directives(text, region, pragmas, unit.skipped)
         wishes = _find_wishes(text, region.function, pragmas)
         said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
@@ -154,8 +214,10 @@ def _active_pragmas(text: CText, unit: Unit) -> list[Pragma]:
     ]
 
 
-def _find_regions(text: CText, unit: Unit, pragmas: Sequence[Pragma]) -> list[Region]:
-    """The regions in the order of the file."""
+def _find_regions(
+    text: CText, unit: Unit, pragmas: Sequence[Pragma], functions: Sequence[str] = ()
+) -> list[Region]:
+    """The regions in the order of the file; only those of some functions, if these are named."""
     found: list[tuple[Pragma, Pragma]] = []
     opened: Pragma | None = None
     for pragma in pragmas:
@@ -173,7 +235,8 @@ def _find_regions(text: CText, unit: Unit, pragmas: Sequence[Pragma]) -> list[Re
     if not found:
         raise text.error("there is no #pragma scop in this file", 0, _HINT)
     regions = [_region(text, unit, *pair) for pair in found]
-    return [_numbered(region, regions) for region in regions]
+    regions = [_numbered(region, regions) for region in regions]
+    return [one for one in regions if not functions or one.function.name in functions]
 
 
 def _numbered(region: Region, regions: Sequence[Region]) -> Region:

@@ -37,10 +37,12 @@ def simplified(
     unit: Unit,
     find_regions: Callable[[CText, Unit], Sequence[Region]],
     left_alone: Collection[str] = (),
+    original: CText | None = None,
 ) -> Simplified:
     """The file with its regions in simpler C, as far as that is possible.
 
     left_alone  functions whose calls are not inlined
+    original    the file as its author wrote it, if the text is not
     """
     found = Simplified(text, unit, {})
     for _ in range(_MOST_ROUNDS):
@@ -51,7 +53,7 @@ def simplified(
         ]
         if not rewritings:
             break
-        following = _rewritten(text, found, rewritings)
+        following = _rewritten(original or text, found, rewritings)
         if following is None:
             break
         found = following
@@ -88,7 +90,7 @@ def _with_pragmas(text: CText, region: Region) -> Iterator[CStatement]:
 def _rewritten(original: CText, found: Simplified, rewritings: Sequence[Rewriting]) -> Simplified | None:
     """The file after some changes; None if no compiler would take it."""
     edits = [edit for one in rewritings for edit in one.edits]
-    data, behind = _apply(found.text, edits)
+    data, behind = edited(found.text, edits)
     text = found.text
     try:
         unit = parse_c(text.file, data, text.arguments)
@@ -112,7 +114,7 @@ def _rewritten(original: CText, found: Simplified, rewritings: Sequence[Rewritin
     return Simplified(new, unit, {**found.inlined, **inlined})
 
 
-def _apply(text: CText, edits: Sequence[Edit]) -> tuple[bytes, Original]:
+def edited(text: CText, edits: Sequence[Edit]) -> tuple[bytes, Original]:
     """The new text, and where its pieces come from."""
     before = text.original or Original(text.data, (0,), ((0, True),))
     pieces: list[str] = []
