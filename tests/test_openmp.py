@@ -226,6 +226,106 @@ CASES: dict[str, tuple[str, Before]] = {
         }""",
         lambda a, b: a[1][0] == b[1][0] and a[1][1] < b[1][1],
     ),
+    "tasks inside tasks": (
+        """#pragma omp parallel
+        #pragma omp single
+        for (int i = 0; i < N; i++) {
+        #pragma omp task
+        {
+        #pragma omp task
+        X: B[i] = 1;
+        #pragma omp task
+        Y: C[i] = 1;
+        #pragma omp taskwait
+        Z: A[0][i] = B[i] + C[i];
+        }
+        }""",
+        lambda a, b: a[1] == b[1] and a[0] != "Z" == b[0],
+    ),
+    "taskwait does not wait for the tasks of tasks": (
+        """#pragma omp taskgroup
+        {
+        #pragma omp task
+        {
+        #pragma omp task
+        X: B[0] = 1;
+        Y: B[1] = 1;
+        }
+        #pragma omp taskwait
+        Z: C[0] = 1;
+        }
+        V: C[1] = 1;""",
+        lambda a, b: b[0] == "V" or (a[0], b[0]) == ("Y", "Z"),
+    ),
+    "a task that waits for its own is waited for": (
+        """#pragma omp task
+        {
+        #pragma omp task
+        X: B[0] = 1;
+        #pragma omp taskwait
+        }
+        #pragma omp taskwait
+        Z: C[0] = 1;""",
+        lambda a, b: (a[0], b[0]) == ("X", "Z"),
+    ),
+    "depend orders tasks, and of the tasks inside those that are waited for": (
+        """#pragma omp taskgroup
+        {
+        #pragma omp task depend(out: B[0])
+        {
+        #pragma omp task depend(out: C[0])
+        X: C[0] = 1;
+        Y: B[0] = 1;
+        }
+        #pragma omp task depend(in: B[0], C[0])
+        {
+        #pragma omp task depend(in: C[0])
+        Z: C[1] = 1;
+        #pragma omp taskwait
+        V: C[2] = 1;
+        }
+        #pragma omp task depend(inout: B[0])
+        W: B[0] = 2;
+        }""",
+        lambda a, b: a[0] != b[0] and a[0] + b[0] in ("YZ", "YV", "ZV", "YW", "ZW", "VW"),
+    ),
+    "sections of arrays in depend": (
+        """#pragma omp taskgroup
+        for (int i = 0; i < N; i++) {
+        #pragma omp task depend(out: A[i][0:N])
+        X: A[i][0] = 1;
+        #pragma omp task depend(in: A[i][0:N])
+        Y: B[i] = A[i][0];
+        #pragma omp task depend(in: A[i][:])
+        Z: C[i] = 1;
+        #pragma omp task depend(out: A[i][0:])
+        W: C[i] = 1;
+        }""",
+        lambda a, b: a[0] + b[0] in ("XY", "ZW") and a[1] == b[1],
+    ),
+    "ordered": (
+        """#pragma omp parallel for ordered schedule(dynamic)
+        for (int i = 0; i < N; i++) {
+        X: B[i] = 1;
+        #pragma omp ordered
+        { Y: C[0] += B[i]; Z: C[1] += 1; }
+        W: A[0][i] = 1;
+        }""",
+        lambda a, b: (
+            (a[1] == b[1] and "XYZW".index(a[0]) < "XYZW".index(b[0]))
+            or (a[1] < b[1] and a[0] != "W" and b[0] != "X")
+        ),
+    ),
+    "ordered in collapsed loops that go down": (
+        """for (int t = 0; t < T; t++)
+        #pragma omp parallel for collapse(2) ordered
+        for (int i = N - 1; i >= 0; i--)
+        for (int j = 0; j < N; j++) {
+        #pragma omp ordered
+        X: C[0] += A[i][j];
+        }""",
+        lambda a, b: (a[1][0], -a[1][1], a[1][2]) < (b[1][0], -b[1][1], b[1][2]),
+    ),
     "branches": (
         """for (int i = 0; i < N; i++) {
         #pragma omp parallel sections
@@ -357,6 +457,41 @@ REFUSED = {
         { X: B[0] = 1; }
         }""",
         "every thread of the team runs this omp parallel sections",
+    ),
+    "ordered in a loop of an iteration": (
+        """#pragma omp parallel for ordered
+        for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+        #pragma omp ordered
+        X: B[j] = 1;
+        }""",
+        "may come to omp ordered more than once",
+    ),
+    "ordered in a loop that is not": (
+        """#pragma omp parallel for
+        for (int i = 0; i < N; i++) {
+        #pragma omp ordered
+        X: B[i] = 1;
+        }""",
+        "belongs to no loop of the region with an ordered clause",
+    ),
+    "iterations that wait for others": (
+        """#pragma omp parallel for ordered(1)
+        for (int i = 0; i < N; i++) {
+        #pragma omp ordered depend(sink: i - 1)
+        X: B[i] = 1;
+        #pragma omp ordered depend(source)
+        }""",
+        "ordered with a number of loops or depend",
+    ),
+    "tasks of tasks that nothing waits for": (
+        """#pragma omp task
+        {
+        #pragma omp task
+        X: B[0] = 1;
+        }
+        #pragma omp taskwait""",
+        "nothing in the region waits for this task",
     ),
     "an unknown name in depend": (
         """#pragma omp taskgroup

@@ -564,3 +564,52 @@ def test_sizes_beyond_a_machine_word() -> None:
     found = compared(ORIGINAL, folded("3"), context="[N] -> { : N >= 9223372036854775807 }")
     assert found.is_equal
     assert not found.compared.get("k")
+
+
+LOCKED = """
+void k(int N, const int in[restrict N], int out[restrict N + 1])
+{{
+  int s = 0;
+#pragma omp parallel for {clause}
+  for (int i = 0; i < N; i++) {{
+#pragma omp {first}
+    {{ s += in[i]; }}
+#pragma omp {second}
+    {{ out[i + 1] = out[i] + 1; s += 1; }}
+  }}
+  out[0] = s;
+}}
+"""
+
+
+def locked(first: str, second: str, clause: str = "") -> str:
+    return LOCKED.format(first=first, second=second, clause=clause)
+
+
+def test_locks_keep_accesses_apart() -> None:
+    original = locked("critical", "critical")
+    assert agree(original, original)
+    assert agree(original, locked("critical(a)", "critical(a)"))
+    assert "a race: s is" in difference(original, locked("critical(a)", "critical(b)"))
+    assert "a race: s is" in difference(original, locked("flush", "critical"))
+
+
+def test_ordered_blocks_run_in_turn() -> None:
+    text = locked("flush", "ordered", "ordered").replace("{ s += in[i]; }", "")
+    assert agree(text, text)
+    assert "a race: out[" in difference(text, text.replace("#pragma omp ordered", ""))
+
+
+def test_the_last_iteration_leaves_its_value() -> None:
+    text = """
+    void k(int N, const int in[restrict N], int out[restrict 1])
+    {{
+      int last = 7;
+    #pragma omp parallel for {}
+      for (int i = 0; i < N; i++)
+        last = in[i];
+      out[0] = last;
+    }}"""
+    plain = text.format("").replace("#pragma omp parallel for ", "")
+    assert agree(plain, text.format("lastprivate(last)"))
+    assert "out[0]" in difference(plain, text.format("private(last)"))

@@ -8,6 +8,7 @@ from fuzz.c_bodies import Region
 from fuzz.c_patterns import Patterns
 from fuzz.c_program import CProgram, Function, Node, Parameter
 from fuzz.c_scope import Array, Scope, samples_of
+from fuzz.c_sums import sums_region
 from fuzz.c_surroundings import Surroundings
 from fuzz.c_tasks import task_region
 from support.random_c import Form, variable
@@ -42,7 +43,7 @@ class Generator(Surroundings):
     def function(self, name: str) -> Function:
         draw = self.draw
         if self.sizes and self.chance(0.05):
-            return self.task_function(name)
+            return self.task_function(name) if self.chance(0.5) else self.sums_function(name)
         samples = samples_of(self.sizes, self.fixed)
         axes = [self.axis(size) for size in (self.sizes or list(self.fixed))]
         if len(axes) == 1:
@@ -196,6 +197,19 @@ class Generator(Surroundings):
         weight = "0.5" if self.values.is_floating(kind) else "3"
         nodes = task_region(self.draw, size, [arrays["in"]], [arrays["out"]], temporaries, weight)
         before = [f"{kind} {array.name}[{extent.text()}];" for array in temporaries]
+        parameters = self.parameters([arrays["in"]], [arrays["out"]], [])
+        return Function(name, "void", parameters, (*before, "#pragma scop", *nodes, "#pragma endscop"))
+
+    def sums_function(self, name: str) -> Function:
+        """A function whose threads sum up rows of a temporary."""
+        size = self.sizes[0]
+        extent = variable(size).plus(1)
+        kind = self.types[0]
+        arrays = {word: Array(word, kind, (extent,), word) for word in ("in", "out")}
+        table = Array("rows", kind, (extent, extent), "temporary")
+        is_floating = self.values.is_floating(kind)
+        nodes = sums_region(self.draw, size, "in", "out", table, is_floating=is_floating)
+        before = [f"{kind} rows[{extent.text()}][{extent.text()}];", f"{kind} sum = 0;"]
         parameters = self.parameters([arrays["in"]], [arrays["out"]], [])
         return Function(name, "void", parameters, (*before, "#pragma scop", *nodes, "#pragma endscop"))
 

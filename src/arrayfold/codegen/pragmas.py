@@ -34,7 +34,9 @@ def depend_edits(source: CSource, storages: Sequence[Storage]) -> list[Edit]:
 def _renamed_cells(listed: str, start: int, by_name: dict[str, Storage]) -> Iterator[Edit]:
     for match in re.finditer(r"\b([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)+)", listed):
         storage = by_name.get(match.group(1))
-        subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
+        # A section has no others in common with it but the same one: its first element stands for it.
+        subscripts = [part.partition(":")[0] for part in re.findall(r"\[([^\[\]]*)\]", match.group(2))]
+        subscripts = [part if part.strip() else "0" for part in subscripts]
         if storage is not None and len(subscripts) == storage.variable.rank:
             yield Edit(start + match.start(), start + match.end(), _element(storage, subscripts))
 

@@ -24,12 +24,13 @@ class Step:
     """One step down the tree.
 
     node  number of the node that is passed
-    kind  at: a statement of a block, loop: an iteration, async or finish: into their bodies
+    kind  at: a statement of a block, loop: an iteration, async or finish: into their bodies,
+          wait: a finish that waits for what is started in it, but not for what that starts in its turn
     place which statement of the block, or which variable of the occurrence the loop has
     """
 
     node: int
-    kind: Literal["at", "loop", "async", "finish"]
+    kind: Literal["at", "loop", "async", "finish", "wait"]
     place: int = 0
 
 
@@ -94,11 +95,16 @@ def _earlier(first: Occurrence, second: Occurrence) -> Iterator[isl.Map]:
     """{ [v] -> [w] }: iterations in which the first occurrence is complete before the second starts."""
     turns = first.instances.get_space().domain(), second.instances.get_space().domain()
     for times, rest, _ in partings(first.path, second.path, turns[0].map_from_domain_and_range(turns[1])):
-        if _is_waited_for(rest):
+        if is_waited_for(rest):
             yield times
 
 
-def _is_waited_for(rest: Path) -> bool:
-    """Whether what comes after the parting waits for what is at the end of this way down."""
-    marks = [step.kind for step in rest if step.kind in ("async", "finish")]
-    return not marks or marks[0] == "finish"
+def is_waited_for(rest: Sequence[Step]) -> bool:
+    """Whether what comes after the first step waits for what is at the end of this way down."""
+    may_start = False
+    for step in rest:
+        if step.kind == "finish" or (step.kind == "async" and not may_start):
+            return step.kind == "finish"
+        if step.kind in ("async", "wait"):
+            may_start = step.kind == "wait"
+    return True

@@ -38,6 +38,9 @@ class PrivateVariables:
         """A body that runs with variables of its own."""
         private = self.of(directive, copied)
 
+        if "lastprivate" in directive.clauses:
+            raise Unsupported(f"OpenMP's lastprivate of {directive.name}", directive.spot)
+
         def run(f: Frame) -> Any:
             undo = private(f)
             signal = body(f)
@@ -50,12 +53,11 @@ class PrivateVariables:
         self, directive: Directive, copied: Sequence[Variable] = (), further: Sequence[Variable] = ()
     ) -> Callable[[Frame], Callable[[], None]]:
         """What gives a thread its own variables, and gives back what takes them away again."""
-        if "lastprivate" in directive.clauses:
-            raise Unsupported("OpenMP's lastprivate", directive.spot)
         fresh, kept, reduced = (
             [self._named(name, directive) for name in directive.names(*clauses)]
-            for clauses in (("private",), ("firstprivate", "linear"), ("reduction",))
+            for clauses in (("private", "lastprivate"), ("firstprivate", "linear"), ("reduction",))
         )
+        fresh = [one for one in fresh if one not in kept]
         m = self.m
         plan = [(one, False) for one in (*fresh, *further)] + [(one, True) for one in (*kept, *copied)]
 
@@ -86,6 +88,27 @@ class PrivateVariables:
             return leave
 
         return enter
+
+    def last(
+        self, directive: Directive, loop_variables: Sequence[Variable]
+    ) -> Callable[[Frame, Callable[[], None]], None]:
+        """What takes own variables away behind the last iteration, and keeps the values of lastprivate."""
+        kept = [self._named(name, directive) for name in directive.names("lastprivate")]
+        if any(one in loop_variables or isinstance(one.type, Array | Struct) for one in kept):
+            raise Unsupported(
+                "OpenMP's lastprivate of an array or of the loop's own variable", directive.spot
+            )
+
+        def leave(f: Frame, undo: Callable[[], None]) -> None:
+            values = [one.get(f) for one in kept]
+            undo()
+            for one, value in zip(kept, values, strict=True):
+                if value is not None:
+                    one.put(f, value)
+                    if not one.is_register:
+                        f[one.slot][0].unit = size_of(one.type)
+
+        return leave
 
     def _named(self, name: str, directive: Directive) -> Variable:
         found = self.scope.named(name)

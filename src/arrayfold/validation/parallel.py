@@ -61,9 +61,10 @@ class Constructs:
         if name in INDEPENDENT:
             return self._independent(first, rest, node)
         if name == "ordered":
-            return self._inner(rest, node)
+            return self._in_turn(self._inner(rest, node))
         if name.split()[0] in _LOCKED:
-            return self._locked(self._inner(rest, node))
+            name = name.split()[0]
+            return self._locked(self._inner(rest, node), " ".join((name, *first.clauses.get(name, ()))))
         if name in ("parallel for", "parallel for simd", "taskloop", "taskloop simd"):
             return self._alone(self._loop(first, node, is_team=False))
         if name in ("for", "for simd"):
@@ -150,15 +151,32 @@ class Constructs:
         if races is not None:
             races.begin(races.mask | races.tasks[-1].children)
 
-    def _locked(self, body: Run) -> Run:
+    def _locked(self, body: Run, lock: str) -> Run:
         m = self.m
 
         def run(f: Frame) -> Any:
-            if m.races is None:
+            races = m.races
+            if races is None:
                 return body(f)
-            before, m.races.is_quiet = m.races.is_quiet, True
+            before, races.locks = races.locks, races.locks | {lock}
             signal = body(f)
-            m.races.is_quiet = before
+            races.locks = before
+            return signal
+
+        return run
+
+    def _in_turn(self, body: Run) -> Run:
+        """A block that iterations of a loop run one after the other, which they do here as well."""
+        m = self.m
+
+        def run(f: Frame) -> Any:
+            races = m.races
+            if races is None:
+                return body(f)
+            races.begin(races.mask | races.turns)
+            signal = body(f)
+            races.turns |= races.mask
+            races.begin(races.mask)
             return signal
 
         return run
@@ -263,18 +281,22 @@ class Constructs:
         self.scope.by_name.pop()
         loop_variables = [variable for *_, variable in heads]
         private = self._private.of(directive, (), loop_variables)
+        keep_last = self._private.last(directive, loop_variables)
         waits = not is_team or "nowait" not in directive.clauses
         is_ordered = "reduction" in directive.clauses or "ordered" in directive.clauses
         m = self.m
 
-        def piece(values: tuple[Any, ...], f: Frame) -> Callable[[], Any]:
+        def piece(values: tuple[Any, ...], f: Frame, *, is_last: bool) -> Callable[[], Any]:
             def one() -> None:
                 undo = private(f)
                 for variable, value in zip(loop_variables, values, strict=True):
                     variable.put(f, value)
                 m.spend(4)
                 signal = run(f)
-                undo()
+                if is_last:
+                    keep_last(f, undo)
+                else:
+                    undo()
                 if signal not in (None, CONTINUE):
                     raise Unsupported("a jump out of a parallel loop", directive.spot)
 
@@ -286,14 +308,16 @@ class Constructs:
             iterations = self._iterations(heads, f)
             m.races = races
             undo()
-            pieces = [piece(values, f) for values in iterations]
+            pieces = [piece(values, f, is_last=values is iterations[-1]) for values in iterations]
             if not is_ordered:
                 _reorder(pieces, m.backwards)
             if races is None:
                 for one in pieces:
                     one()
             else:
+                turns, races.turns = races.turns, 0
                 self._pieces(pieces, waits=waits)
+                races.turns = turns
 
         return loop
 

@@ -58,8 +58,16 @@ def _directive(file: str, plain: str, match: re.Match[str]) -> Directive:
         word, position = match_word.group(1), match_word.end()
         text = _in_parentheses(rest, position)
         position += 0 if text is None else len(text) + 2
-        if word in _WORDS and not clauses and (text is None or word in ("critical", "flush")):
+        is_clause = word == "ordered" and bool(words)
+        if (
+            word in _WORDS
+            and not is_clause
+            and not clauses
+            and (text is None or word in ("critical", "flush"))
+        ):
             words.append(word)
+            if word == "critical" and text:
+                clauses[word] = (text.strip(),)
         else:
             clauses[word] = (*clauses.get(word, ()), text or "")
     return Directive(" ".join(words), clauses, match.start(), match.end(), spot)

@@ -30,13 +30,23 @@ class Task:
     read: dict[Place, int] = field(default_factory=dict["Place", int])
 
 
+@dataclass(frozen=True)
+class _Access:
+    """Where a segment accessed a cell, and which locks it held whenever it did."""
+
+    segment: int
+    spot: Spot
+    locks: frozenset[str]
+
+
 class Races:
     """Accesses of parallel code so far.
 
     mask     the segments that surely ran before this moment, the current one among them
     loose    segments of the team that nothing has waited for
     shared   objects up to this number existed before the team; None if one thread runs alone
-    is_quiet inside of atomic and critical, whose accesses do not race with each other
+    turns    segments up to the end of the last ordered block of the loop
+    locks    the names of what is held: accesses under the same lock are not at the same time
     """
 
     def __init__(self) -> None:
@@ -45,10 +55,11 @@ class Races:
         self.mask = 1
         self.loose = 0
         self.shared: int | None = None
-        self.is_quiet = False
+        self.locks: frozenset[str] = frozenset()
         self.tasks = [Task()]
-        self._writers: dict[tuple[Object, int], tuple[int, Spot]] = {}
-        self._readers: dict[tuple[Object, int], dict[int, Spot]] = {}
+        self.turns = 0
+        self._writers: dict[tuple[Object, int], _Access] = {}
+        self._readers: dict[tuple[Object, int], dict[int, _Access]] = {}
         self.ignored: set[Object] = set()
 
     def begin(self, mask: int) -> None:
@@ -64,29 +75,38 @@ class Races:
 
     def read(self, obj: Object, offset: int, spot: Spot) -> None:
         """Remember a read, and raise if a write of the cell may happen at the same time."""
-        if self.is_quiet or obj in self.ignored:
+        if obj in self.ignored:
             return
         key = (obj, offset)
         writer = self._writers.get(key)
-        if writer is not None and not self.mask >> writer[0] & 1:
-            self._fail(obj, offset, spot, writer[1], "read", "written")
-        self._readers.setdefault(key, {})[self._current] = spot
+        if writer is not None and self._may_overlap(writer):
+            self._fail(obj, offset, spot, writer.spot, "read", "written")
+        readers = self._readers.setdefault(key, {})
+        before = readers.get(self._current)
+        locks = self.locks if before is None else self.locks & before.locks
+        readers[self._current] = _Access(self._current, spot, locks)
 
     def write(self, obj: Object, offset: int, spot: Spot) -> None:
         """Remember a write, and raise if another access of the cell may happen at the same time."""
-        if self.is_quiet or obj in self.ignored:
+        if obj in self.ignored:
             return
-        if self.shared is not None and obj.number <= self.shared:
+        if self.shared is not None and obj.number <= self.shared and not self.locks:
             raise Fault(f"a race: every thread of the team writes {obj.name}", spot)
         key = (obj, offset)
         writer = self._writers.get(key)
-        if writer is not None and not self.mask >> writer[0] & 1:
-            self._fail(obj, offset, spot, writer[1], "written", "written")
-        for reader, where in self._readers.get(key, {}).items():
-            if not self.mask >> reader & 1:
-                self._fail(obj, offset, spot, where, "written", "read")
-        self._writers[key] = (self._current, spot)
+        if writer is not None and self._may_overlap(writer):
+            self._fail(obj, offset, spot, writer.spot, "written", "written")
+        for reader in self._readers.get(key, {}).values():
+            if self._may_overlap(reader):
+                self._fail(obj, offset, spot, reader.spot, "written", "read")
+        locks = self.locks
+        if writer is not None and writer.segment == self._current:
+            locks &= writer.locks
+        self._writers[key] = _Access(self._current, spot, locks)
         self._readers.pop(key, None)
+
+    def _may_overlap(self, other: _Access) -> bool:
+        return not self.mask >> other.segment & 1 and self.locks.isdisjoint(other.locks)
 
     def _fail(self, obj: Object, offset: int, spot: Spot, other: Spot, what: str, before: str) -> None:
         cell = _shown(obj, offset)

@@ -26,11 +26,15 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class TaskStatement:
-    """A statement in a task, with the names of its iterators."""
+    """A statement in a task, with the names of its iterators.
+
+    is_awaited  whether the task waits for it, should it be in a task that this task makes
+    """
 
     found: Found
     task: Task
     names: Sequence[str]
+    is_awaited: bool
 
 
 def depend_edges(
@@ -43,7 +47,7 @@ def depend_edges(
     named = [(item, list(_depends(text, item, parameters, ranks))) for item in statements]
     total = isl.UnionMap("{ }")
     for first, some in named:
-        for second, others in named:
+        for second, others in named if first.is_awaited else ():
             for kind, cells in some:
                 for other, wanted in others:
                     if not kind == other == "in":
@@ -66,15 +70,15 @@ def _depends(
     for clause in task.directive.depends:
         kind, _, listed = clause.partition(":")
         for item in re.split(r",(?![^\[]*\])", listed):
-            match = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\[\]:]*\]\s*)*)", item)
+            match = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\[\]]*\]\s*)*)", item)
             if kind.strip() not in ("in", "out", "inout") or match is None:
                 raise _not_understood(text, task)
             subscripts = re.findall(r"\[([^\[\]]*)\]", match.group(2))
             used = {word for part in subscripts for word in re.findall(r"[A-Za-z_]\w*", part)}
             is_cell = ranks.get(match.group(1), len(subscripts)) == len(subscripts)
-            if not used <= known or re.search(r"[%/]", match.group(2)) or not is_cell:
+            if not used <= known or re.search(r"[%/?]", match.group(2)) or not is_cell:
                 raise _not_understood(text, task)
-            cell = f"{match.group(1)}[{', '.join(subscripts)}]"
+            cell = f"{match.group(1)}[{', '.join(map(_section, subscripts))}]"
             try:
                 relation = isl.UnionMap(f"[{', '.join(parameters)}] -> {{ [{around}] -> {cell} }}")
             except isl.Error:
@@ -82,11 +86,26 @@ def _depends(
             yield kind.strip(), relation.apply_domain(in_turns)
 
 
+def _section(subscript: str) -> str:
+    """First element and length of a section of an array; -1 for all from there on.
+
+    Sections that sibling tasks name are the same or have nothing in common.
+
+    >>> _section("i + 1"), _section("0:m"), _section(":"), _section("2:")
+    ('i + 1, 1', '0, m', '0, -1', '2, -1')
+    """
+    first, colon, length = (part.strip() for part in subscript.partition(":"))
+    if not colon:
+        return f"{first}, 1"
+    return f"{first or 0}, {length or -1}"
+
+
 def _not_understood(text: CText, task: Task) -> Exception:
     return text.error(
         "this depend clause cannot be analysed",
         task.directive.pragma.at,
-        "Understood are in, out and inout with cells such as A[i - 1][j] of arrays from outside the region.",
+        "Understood are in, out and inout with cells such as A[i - 1][j], and sections such as A[i][0:n], "
+        "of arrays from outside the region.",
     )
 
 

@@ -16,13 +16,13 @@ _Node = TypeVar("_Node", bound=Node)
 TEAM = ("for", "for simd", "sections", "single", "master", "masked")
 _LOOPS = ("parallel for", "parallel for simd", "simd")
 _OF_LOOPS = (*_LOOPS, "for", "for simd", "taskloop")
-_TASKS = (*TEAM, "parallel", "parallel sections", "section", "task", "taskgroup", "taskloop")
+_TASKS = (*TEAM, "parallel", "parallel sections", "section", "task", "taskgroup", "taskloop", "ordered")
 _STANDALONE = ("barrier", "taskwait")
 _HARMLESS = ("critical", "atomic", "flush", "taskyield")
 _CLAUSES = (
     *("collapse", "private", "firstprivate", "lastprivate", "shared", "default", "reduction", "schedule"),
     *("num_threads", "if", "proc_bind", "linear", "aligned", "safelen", "simdlen", "nowait", "depend"),
-    *("copyprivate", "final", "untied", "mergeable", "priority", "grainsize", "num_tasks"),
+    *("copyprivate", "final", "untied", "mergeable", "priority", "grainsize", "num_tasks", "ordered"),
 )
 
 
@@ -54,8 +54,15 @@ def read_directives(
         name, clauses, depends = _parse(text, pragma)
         # A taskwait with conditions waits for less than one without; none at all is on the safe side.
         is_partial = name == "taskwait" and (depends or "nowait" in clauses)
-        if name.split()[0] in _HARMLESS or is_partial:
+        # Lanes of ordered simd keep an order that loops under simd do not need.
+        if name.split()[0] in _HARMLESS or is_partial or name == "ordered simd":
             continue
+        if clauses.get("ordered") or (name == "ordered" and depends):
+            raise text.error(
+                "ordered with a number of loops or depend cannot be analysed",
+                pragma.at,
+                "Use #pragma omp parallel for ordered, and one block under #pragma omp ordered.",
+            )
         if name not in _LOOPS and any(span.start <= pragma.at < span.end for span in skipped):
             raise text.error(
                 f"the preprocessor leaves out this omp {name}, which would change the order",
@@ -73,7 +80,7 @@ def read_directives(
                 f"OpenMP directive {name!r} cannot be analysed",
                 pragma.at,
                 "Understood are parallel, for, sections, single, master, task, taskloop, taskgroup, "
-                "taskwait, barrier and simd.",
+                "taskwait, barrier, ordered, critical, atomic and simd.",
             )
         found.append(Directive(name, clauses, depends, pragma, statement))
     return found
@@ -166,8 +173,10 @@ def _parse(text: CText, pragma: Pragma) -> tuple[str, Mapping[str, str], tuple[s
             raise text.error("this OpenMP pragma cannot be read", pragma.at)
         if match.group(1) == "depend":
             depends.append(match.group(2) or "")
-        elif match.group(1) in _CLAUSES and (directive or match.group(1) != "if"):
-            clauses[match.group(1)] = match.group(2) or ""
+        elif match.group(1) in _CLAUSES and (directive or match.group(1) not in ("if", "ordered")):
+            # A clause may stand there several times, such as reduction(+ : s) reduction(max : t).
+            before = f"{clauses[match.group(1)]}, " if match.group(1) in clauses else ""
+            clauses[match.group(1)] = before + (match.group(2) or "")
         else:
             directive.append(match.group(1))
         position = match.end()

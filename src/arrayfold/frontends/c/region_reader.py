@@ -81,7 +81,8 @@ class RegionReader:
         self.of_threads = frozenset(
             variable for loop in parallel for variable in declared_in(walk(loop.body))
         )
-        region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel, on_data)
+        of_tasks = {one.statement for one in directives if one.statement is not None}
+        region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel, on_data, of_tasks)
         self.found = region_walk.run(region.statements)
         self.loops_of_variables = region_walk.loops_of_variables
         self.uncertain = region_walk.uncertain

@@ -5,10 +5,11 @@
 | `parallel`, `taskgroup` | `finish` |
 | `for`, `sections`, `single` in a parallel region | `async`, up to the next barrier that is a `finish` |
 | iterations of `for` and `taskloop`, each `section`, `task` | `async` |
-| `taskwait` | a `finish` around what comes before it in its block |
-| `depend` | edges between tasks that name the same cell, one of them as out |
+| `taskwait` | a `wait` around what comes before it in its block: tasks inside of these tasks may go on |
+| `depend` | edges between tasks that name the same cells, one of them as out |
+| `ordered` | edges between the blocks of the iterations of a loop |
 
-What every thread of a team would run by itself, and tasks inside tasks, are refused.
+What every thread of a team would run by itself is refused.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from arrayfold.c.tree import Block, CStatement, For, If, Label
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.depend import Task, TaskStatement, depend_edges, instances_of
 from arrayfold.frontends.c.openmp import TEAM, Directive, only_statement
+from arrayfold.frontends.c.ordered import OrderedBlock, ordered_edges
 from arrayfold.frontends.c.places import Found, Position
-from arrayfold.order.tasks import Occurrence, Path, Step, happens_before
+from arrayfold.order.tasks import Occurrence, Step, happens_before, is_waited_for
 
 _WITHOUT_BARRIER = ("master", "masked")
 _FINISHED = (
@@ -53,16 +55,25 @@ def order_of_tasks(
     ways = [tree.way(item) for item in found]
     space = isl.Set(f"[{', '.join(parameters)}] -> {{ : }}").get_space()
     occurrences = [
-        Occurrence(path, instances_of(item).align_params(space))
-        for item, (path, _) in zip(found, ways, strict=True)
+        Occurrence(tuple(way.steps), instances_of(item).align_params(space))
+        for item, way in zip(found, ways, strict=True)
     ]
     total = happens_before(occurrences, space)
     tasks = [
-        TaskStatement(item, task, names[item.name])
-        for item, (_, task) in zip(found, ways, strict=True)
-        if task is not None
+        TaskStatement(item, task, names[item.name], is_waited_for(way.steps[len(task.path) + 1 :]))
+        for item, way in zip(found, ways, strict=True)
+        for task in way.tasks
     ]
     edges = depend_edges(text, tasks, parameters, ranks)
+    edges = edges.union(
+        ordered_edges(
+            [
+                (item, way.ordered, tuple(way.steps))
+                for item, way in zip(found, ways, strict=True)
+                if way.ordered is not None
+            ]
+        )
+    )
     return coalesced(total.union(edges.align_params(space)))
 
 
@@ -72,6 +83,7 @@ class _Tree:
     def __init__(self, text: CText, region: Region, directives: Sequence[Directive]) -> None:
         self.text = text
         self.region = region
+        self.directives = directives
         self.alone = [directive for directive in directives if directive.statement is None]
         self.at_node: dict[CStatement, list[Directive]] = {}
         self._numbers: dict[tuple[int | str, ...], int] = {}
@@ -79,17 +91,19 @@ class _Tree:
             if directive.statement is not None:
                 self.at_node.setdefault(directive.statement, []).append(directive)
 
-    def way(self, item: Found) -> tuple[Path, Task | None]:
-        """The way from the region down to a statement, and the task that it is in."""
+    def way(self, item: Found) -> _Walker:
+        """The way from the region down to a statement, and the tasks that it is in."""
         walker = _Walker(self, item)
         walker.down_sequence(self.region.statements, self.region.end, (id(self.region),), is_team=False)
-        if walker.task is not None and not any(step.kind == "finish" for step in walker.task.path):
-            raise self.text.error(
-                "nothing in the region waits for this task",
-                walker.task.directive.pragma.at,
-                "Add a taskwait, a taskgroup, or a parallel construct around it.",
-            )
-        return tuple(walker.steps), walker.task
+        for task in walker.tasks:
+            # Up to the task, and into it.
+            if not is_waited_for(walker.steps[: len(task.path) + 1]):
+                raise self.text.error(
+                    "nothing in the region waits for this task",
+                    task.directive.pragma.at,
+                    "Add a taskwait, a taskgroup, or a parallel construct around it.",
+                )
+        return walker
 
     def number(self, *key: int | str) -> int:
         """A number for a node, or for a part of it."""
@@ -152,9 +166,13 @@ class _Walker:
         self.offset = node.span.start
         self.loops = 0
         self.steps: list[Step] = []
-        self.task: Task | None = None
+        self.tasks: list[Task] = []
+        self.ordered: OrderedBlock | None = None
+        self._ordered_loop: tuple[For, int, int] | None = None
 
-    def step(self, kind: Literal["at", "loop", "async", "finish"], place: int, *key: int | str) -> None:
+    def step(
+        self, kind: Literal["at", "loop", "async", "finish", "wait"], place: int, *key: int | str
+    ) -> None:
         self.steps.append(Step(self.tree.number(*key), kind, place))
 
     # ------------------------------------------------ sequences
@@ -179,7 +197,7 @@ class _Walker:
         part = sum(waits[:index])
         self.step("at", part, *key, "part")
         if is_closed or any(waits[index:]):
-            self.step("finish", 0, *key, "finish", part)
+            self.step("finish" if is_team else "wait", 0, *key, "finish", part)
         self.step("at", index, *key, "statement", part)
         self.down(statements[index], is_team=is_team)
 
@@ -201,6 +219,9 @@ class _Walker:
         is_shared_loop = is_closed = False
         for position, directive in enumerate(self.tree.at_node.get(statement, ())):
             key = (id(statement), "pragma", position)
+            if directive.name == "ordered":
+                self._begin_ordered(directive)
+                continue
             if directive.name in TEAM and not is_team:
                 raise self.text.error(
                     f"omp {directive.name} belongs to no parallel construct of the region",
@@ -217,10 +238,13 @@ class _Walker:
             if directive.name in _FINISHED:
                 self.step("finish", 0, *key)
             if directive.name == "task":
-                self._begin_task(directive)
+                self.tasks.append(Task(directive, self.loops, tuple(self.steps)))
                 self.step("async", 0, *key)
             is_team = is_closed = directive.name == "parallel"
             is_shared_loop |= directive.name in _SHARED_LOOPS
+            self._ordered_loop = None
+            if isinstance(statement, For) and "ordered" in directive.clauses:
+                self._ordered_loop = statement, self.loops, self._collapse(statement)
             if directive.name in ("sections", "parallel sections"):
                 self._sections(statement)
                 return
@@ -308,11 +332,21 @@ class _Walker:
         after = inside[end].span.start if end < len(inside) else statement.span.end
         self.down_sequence(inside[start:end], after, (id(statement), "section", start), is_team=False)
 
-    def _begin_task(self, directive: Directive) -> None:
-        if self.task is not None:
+    def _begin_ordered(self, directive: Directive) -> None:
+        """Into a block that iterations of the loop around run one after the other."""
+        if self._ordered_loop is None or self.ordered is not None:
             raise self.text.error(
-                "a task inside a task cannot be analysed",
+                "this omp ordered belongs to no loop of the region with an ordered clause",
                 directive.pragma.at,
-                "taskwait waits for the outer ones only; use a taskgroup and loops instead.",
+                "Write #pragma omp parallel for ordered before the loop.",
             )
-        self.task = Task(directive, self.loops, tuple(self.steps))
+        loop, first, count = self._ordered_loop
+        others = [one for one in self.tree.directives if one.name == "ordered" and one is not directive]
+        inside = [one for one in others if loop.span.start <= one.pragma.at < loop.span.end]
+        if self.loops != first + count or inside:
+            raise self.text.error(
+                "an iteration may come to omp ordered more than once, which OpenMP does not allow",
+                (inside[0] if inside else directive).pragma.at,
+                "Put all of it into one block, outside of inner loops.",
+            )
+        self.ordered = OrderedBlock(loop, first, count, len(self.steps))

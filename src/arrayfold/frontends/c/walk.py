@@ -79,6 +79,7 @@ class RegionWalk:
         is_data: Callable[[Variable], bool],
         parallel: Collection[c.For],
         on_data: Collection[c.For] = (),
+        of_tasks: Collection[CStatement] = (),
     ) -> None:
         self._on_data = {loop: as_while(loop) for loop in on_data}
         self._with_steps = {self._on_data[loop] for loop in on_data if loop.step is not None}
@@ -89,6 +90,7 @@ class RegionWalk:
         self._region = region
         self._loops = LoopReader(text, affine)
         self._parallel = parallel
+        self._of_tasks = of_tasks
         self._values = ValueTracker(affine, region)
         self._labels = {node.name for node in region.nodes() if isinstance(node, c.Label)}
         self._names: set[str] = set()
@@ -120,6 +122,13 @@ class RegionWalk:
         return number, place
 
     def _one(self, statement: CStatement, place: Place, number: int, label: str | None) -> tuple[int, Place]:
+        number, place = self._any(statement, place, number, label)
+        if statement in self._of_tasks:
+            # What it assigns may be a copy of its own.
+            place = place.in_scope(self._values.without_assigned(statement, place.scope))
+        return number, place
+
+    def _any(self, statement: CStatement, place: Place, number: int, label: str | None) -> tuple[int, Place]:
         match statement:
             case c.Block(statements=statements):
                 return self._sequence(statements, place, number)
