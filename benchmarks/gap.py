@@ -2,12 +2,12 @@
 
     python benchmarks/gap.py [--programs 300] [--class NAME ...] [--seconds 20] [--show] [--json FILE]
 
-Each program is folded for all sizes of its context. At a few sizes the differences of its conflicting cells are
-enumerated, and all lattices are tried from the smallest index on; the lattices are those of the group that the
-differences generate, so that cells with a stride count as the neighbours that they are. The answer at a size is
-that of the case that holds there, or the mapping for all sizes. A program is equal to the optimum if it is so at
-all of these sizes; its ratio is the worst of them. Programs are made from their numbers, so that they are always
-the same.
+Each program is folded for all sizes of its context. At a few sizes the differences of its conflicting
+cells are enumerated, and all lattices are tried from the smallest index on; the lattices are those of the
+group that the differences generate, so that cells with a stride count as the neighbours that they are. The
+answer at a size is that of the case that holds there, or the mapping for all sizes. A program is equal to
+the optimum if it is so at all of these sizes; its ratio is the worst of them. Programs are made from their
+numbers, so that they are always the same.
 """
 
 from __future__ import annotations
@@ -98,7 +98,14 @@ def _triangle(numbers: random.Random) -> Space:
 
 def _strided(numbers: random.Random) -> Space:
     cell = numbers.choice(
-        (("2*i", "j"), ("i", "3*j"), ("2*i + 1", "2*j"), ("i + j", "i - j"), ("i", "2*j + 1"), ("3*i", "i + 2*j"))
+        (
+            ("2*i", "j"),
+            ("i", "3*j"),
+            ("2*i + 1", "2*j"),
+            ("i + j", "i - j"),
+            ("i", "2*j + 1"),
+            ("3*i", "i + 2*j"),
+        )
     )
     return Space(("N",), ("i", "j"), "0 <= i < N and 0 <= j < N", "", cell)
 
@@ -146,9 +153,7 @@ def program_text(kind: str, seed: int) -> str:
     where = " and ".join(filter(None, (space.bounds, space.guard)))
     params = f"[{', '.join(space.parameters)}] -> "
     written = ", ".join(space.cell)
-    reads = [
-        _shifted(space, step, its) for step in _steps(numbers, len(space.iterators), space.parallel)
-    ]
+    reads = [_shifted(space, step, its) for step in _steps(numbers, len(space.iterators), space.parallel)]
     context = " and ".join(f"{name} >= 3" for name in space.parameters)
     lines = [
         f'context = "{params}{{ : {context} }}"',
@@ -179,7 +184,7 @@ def _shifted(space: Space, step: Vector, its: str) -> str:
 
 
 def generated(differences: set[Vector], rank: int) -> list[Vector]:
-    """A basis, in echelon form, of the group that vectors generate, made whole by axes where they span less."""
+    """A basis, in echelon form, of the group that vectors generate, with axes where they span less."""
     from flint import fmpz_mat
 
     rows = [list(d) for d in differences] or [[0] * rank]
@@ -192,7 +197,8 @@ def generated(differences: set[Vector], rank: int) -> list[Vector]:
 
 def coordinates(vector: Vector, basis: Sequence[Vector]) -> Vector:
     """The factors of a triangular basis that make up a vector."""
-    rest, found = list(vector), []
+    rest = list(vector)
+    found: list[int] = []
     for k, line in enumerate(basis):
         factor, left = divmod(rest[k], line[k])
         assert left == 0
@@ -275,6 +281,7 @@ def table_of(outcomes: Sequence[Outcome]) -> Table:
 
 
 def main() -> None:
+    """Compare, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--class", dest="kinds", action="append", choices=[*CLASSES])
@@ -286,7 +293,7 @@ def main() -> None:
     console = Console(soft_wrap=True)
     kinds: list[str] = options.kinds or [*CLASSES]
     outcomes: list[Outcome] = []
-    each = options.programs // len(CLASSES)
+    each = options.programs // len(kinds)
     seeds = range(each + 1) if options.seed is None else [options.seed]
     plan = itertools.product(seeds, kinds)
     for seed, kind in plan if options.seed is not None else itertools.islice(plan, options.programs):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 import islpy as isl
@@ -336,12 +337,15 @@ class InnerLoop:
 
 
 def _value(row: Row, values: Sequence[Formula | None]) -> Formula | None:
-    """The row before its modulo, as a formula of iterators and parameters."""
+    """The row before its modulo, as a formula of iterators and parameters; None if a rest may be left."""
     total = row.offset
     for coefficient, value in zip(row.coefficients, values, strict=True):
         if value is None:
             return None
         total += coefficient * value
+    if row.divisor > 1:
+        total *= Fraction(1, row.divisor)
+        return total if total.is_whole else None
     return total
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import islpy as isl
 
@@ -60,7 +61,8 @@ class Relocations:
         if not isinstance(mapping, ModularMapping):
             return array, tuple(cell)
         values = dict(zip(mapping.dimensions, cell, strict=True))
-        return array, tuple(mapping.row(k).replace_names(values) for k in range(len(mapping.moduli)))
+        rows = (mapping.row(k) * Fraction(1, mapping.divisor(k)) for k in range(len(mapping.moduli)))
+        return array, tuple(row.replace_names(values) for row in rows)
 
 
 def iterator_names(program: Program, count: int) -> list[str]:

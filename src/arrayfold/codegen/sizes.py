@@ -194,7 +194,7 @@ def reach_of(row: Row, cells: isl.Set, context: isl.Set) -> tuple[Row, Formula] 
             return None
         above = image.dim_max(0).sub(to_pw_aff(low))
         return _moved(row, low), fit(above.add_constant_val(isl.Val(1)), context, "max")
-    if row.wrap == "none":
+    if row.wrap == "none" or row.divisor > 1:
         return None
     low, high = row.offset, row.offset
     for coefficient, (start, length) in zip(row.coefficients, extents(cells, context), strict=True):
@@ -208,4 +208,5 @@ def reach_of(row: Row, cells: isl.Set, context: isl.Set) -> tuple[Row, Formula] 
 
 
 def _moved(row: Row, low: Formula) -> Row:
-    return row if row.wrap == "none" else replace(row, offset=row.offset - low, wrap="nonnegative")
+    offset = row.offset - low * row.divisor
+    return row if row.wrap == "none" else replace(row, offset=offset, wrap="nonnegative")

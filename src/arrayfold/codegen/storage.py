@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import islpy as isl
 
@@ -308,7 +309,10 @@ class Storage:
             value = row.offset
             for coefficient, entry in zip(row.coefficients, cell, strict=True):
                 value += coefficient * entry
-            whole = Row((Formula.constant(1),), Formula.constant(0), modulus, row.wrap)
+            divisor = row.divisor
+            if divisor > 1 and (divided := value * Fraction(1, divisor)).is_whole:
+                value, divisor = divided, 1
+            whole = Row((Formula.constant(1),), Formula.constant(0), modulus, row.wrap, divisor)
             factors = [parenthesised(text(value))]
             rows.append(
                 whole.text(factors, self.parameter)

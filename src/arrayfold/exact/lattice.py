@@ -90,6 +90,16 @@ def kernel(rows: Sequence[Vector], rank: int) -> list[Vector]:
     return [tuple(vector) for vector in _table(fmpz_mat(inside).lll())] if inside else []
 
 
+def unimodular_complement(vectors: Sequence[Vector], rank: int) -> list[Vector]:
+    """Vectors that together with the vectors of the same linear span form a basis of all integer vectors.
+
+    >>> unimodular_complement([(2, 4)], 2), unimodular_complement([], 1)
+    ([(0, -1)], [(1,)])
+    """
+    across = kernel(vectors, rank) if vectors else axes(rank)
+    return [tuple(line[len(across) :]) for line in _echelon(across, rank)[: len(across)]] if across else []
+
+
 def independent(vectors: Iterable[Vector]) -> list[Vector]:
     """The vectors that are no linear combination of those before.
 

@@ -132,6 +132,6 @@ def _for_each_band(mapping: ModularMapping, conflicts: Conflicts) -> ModularMapp
     rank = conflicts.array.rank
     ((low, length), *_) = extents(conflicts.cells.intersect_params(conflicts.context), conflicts.context)
     rows = [[Formula.constant(int(k == 0)) for k in range(rank)], *map(list, mapping.matrix)]
-    return ModularMapping.of(
-        conflicts.name, conflicts.array.dimensions, rows, [length, *mapping.moduli], [-low, *mapping.offset]
-    )
+    moduli, offset = [length, *mapping.moduli], [-low, *mapping.offset]
+    divisors = [1, *(mapping.divisor(k) for k in range(len(mapping.moduli)))]
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli, offset, divisors)

@@ -23,6 +23,8 @@ def check_well_formed(conflicts: Conflicts, mapping: ModularMapping) -> None:
         raise InputError(f"the mapping takes {found} indices, but {conflicts.name} has {expected}")
     if not len(mapping.matrix) == len(mapping.offset) == len(mapping.moduli):
         raise InputError("a mapping has one row and one offset for each modulus")
+    if mapping.divisors and not (len(mapping.divisors) == len(mapping.moduli) and min(mapping.divisors) > 0):
+        raise InputError("a mapping has one positive divisor for each modulus, or none at all")
     if any(len(row) != len(mapping.dimensions) for row in mapping.matrix):
         raise InputError(f"each row of the mapping needs {len(mapping.dimensions)} coefficients")
     known = set(parameter_names(conflicts.context))

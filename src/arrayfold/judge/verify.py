@@ -13,12 +13,14 @@ for a coefficient that contains parameters, if its index takes finitely many val
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import islpy as isl
 
-from arrayfold.base.errors import IncompleteMapping
+from arrayfold.base.errors import IncompleteMapping, NotAffine
 from arrayfold.base.reported import reported
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -26,14 +28,16 @@ from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.isl import (
     coalesced,
     fix_parameters,
+    fresh_names,
     integer,
     linear_form,
+    parameter_names,
     points,
     smallest_point,
     visit_points,
 )
 from arrayfold.exact.parameter_values import smallest_parameters
-from arrayfold.exact.signs import is_at_least
+from arrayfold.exact.signs import is_at_least, is_whole_on
 from arrayfold.judge.shape import check_table, check_well_formed
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping
 
@@ -100,6 +104,11 @@ def verify(conflicts: Conflicts, mapping: AddressMapping) -> Verdict:
     if isinstance(mapping, TableMapping):
         return _verify_table(conflicts, mapping)
     check_well_formed(conflicts, mapping)
+    return _verify_divided(conflicts, mapping) if mapping.divisors else _verify_modular(conflicts, mapping)
+
+
+def _verify_modular(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
+    """The verdict on rows that are not divided."""
     verdict = _verify_rows(conflicts, mapping)
     if isinstance(verdict, _Open):
         verdict = (
@@ -345,6 +354,62 @@ def _from_pairs(
     numbers = smallest_point(pairs.intersect_params(fix_parameters(params)).wrap())
     first, second = numbers[:rank], numbers[rank:]
     return Counterexample(conflicts.name, params, (first, second), mapping.address(first, params))
+
+
+# ---------------------------------------------------------------- rows that are divided
+
+
+def _verify_divided(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
+    """The verdict on rows with divisors.
+
+    If every row takes each difference to a multiple of its divisor, then `floor(v/p) mod b` is the same for
+    two conflicting cells iff their v differ by a multiple of p*b, whatever the rests are. Otherwise isl looks
+    at the pairs, at all sizes if the mapping is affine, or at a few.
+    """
+    uneven = [k for k in range(len(mapping.moduli)) if not _divides_differences(conflicts, mapping, k)]
+    if not uneven:
+        verdict = _verify_modular(conflicts, mapping.without_divisors())
+        if isinstance(verdict, Counterexample):
+            return replace(verdict, address=mapping.address(verdict.cells[0], verdict.params))
+        if isinstance(verdict, Proof):
+            steps = [
+                f"conflicting cells differ by multiples of {by} in {mapping.row(k) - mapping.offset[k]}, so "
+                f"dividing row {k + 1} by {by} tells as many of them apart"
+                for k, by in enumerate(mapping.divisors)
+                if by > 1
+            ]
+            return replace(verdict, steps=(*steps, *verdict.steps))
+        return verdict
+    with suppress(NotAffine):
+        return _verify_relation(conflicts, RelationMapping(mapping.array, mapping.to_isl()))
+    where = conflicts.differences.intersect_params(conflicts.context).params()
+    for _ in range(_PROBED_SIZES):
+        if where.is_empty():
+            break
+        params = smallest_parameters(where)
+        here = RelationMapping(mapping.array, mapping.at(params).to_isl())
+        verdict = _verify_relation(conflicts.at(params), here)
+        if isinstance(verdict, Counterexample):
+            return verdict
+        where = where.subtract(fix_parameters(params))
+    return Undecided(
+        f"row {uneven[0] + 1} of {mapping} is divided by {mapping.divisor(uneven[0])} with different rests"
+    )
+
+
+def _divides_differences(conflicts: Conflicts, mapping: ModularMapping, k: int) -> bool:
+    """Whether a row takes all differences of conflicting cells to multiples of its divisor."""
+    differences = conflicts.differences.intersect_params(conflicts.context)
+    rank, known = len(mapping.dimensions), parameter_names(differences)
+    names = fresh_names("d", rank, known)
+    for axis, name in enumerate(names):
+        differences = differences.set_dim_name(isl.dim_type.set, axis, name)
+    where = differences.move_dims(isl.dim_type.param, len(known), isl.dim_type.set, 0, rank).params()
+    row = sum(
+        (entry * Formula.name(name) for entry, name in zip(mapping.matrix[k], names, strict=True)),
+        start=Formula.constant(0),
+    )
+    return is_whole_on(row * Fraction(1, mapping.divisor(k)), where)
 
 
 # ---------------------------------------------------------------- any relation

@@ -10,7 +10,7 @@ import itertools
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import islpy as isl
@@ -31,7 +31,7 @@ _LINE = 90
 
 @dataclass(frozen=True)
 class Row:
-    """One coordinate of an address: (coefficients . subscripts + offset) mod modulus.
+    """One coordinate of an address: floor((coefficients . subscripts + offset)/divisor) mod modulus.
 
     wrap  "none" if the value always lies in [0, modulus), "nonnegative" if it is never below zero
     """
@@ -40,6 +40,7 @@ class Row:
     offset: Formula
     modulus: Formula
     wrap: Wrap
+    divisor: int = 1
 
     def text(self, subscripts: Sequence[str], name: NameText) -> str:
         """The coordinate as C; each subscript is the text of a factor."""
@@ -56,6 +57,11 @@ class Row:
         else:
             terms.append((1, parenthesised(formula_text(self.offset, name))))
         value = sum_of(terms)
+        # C rounds to zero, which is down where v is not negative, and floor(v/d) mod b = (v mod d*b)/d.
+        if self.divisor > 1 and self.wrap == "any":
+            return f"{wrapped(value, formula_text(self.modulus * self.divisor, name))} / {self.divisor}"
+        if self.divisor > 1:
+            value = f"{parenthesised(value)} / {self.divisor}"
         if self.wrap == "none":
             return value
         modulus = formula_text(self.modulus, name)
@@ -138,7 +144,11 @@ def lay_out(mapping: ModularMapping, cells: isl.Set, context: isl.Set) -> Layout
     cells  { A[x] }
     """
     rows = [
-        _row(mapping.matrix[k], mapping.offset[k], mapping.moduli[k], cells, context)
+        _in_range(
+            Row(mapping.matrix[k], mapping.offset[k], mapping.moduli[k], "any", mapping.divisor(k)),
+            cells,
+            context,
+        )
         for k in range(len(mapping.moduli))
     ]
     return Layout(mapping.array, tuple(sorted(rows, key=_last_dimension)))
@@ -168,11 +178,11 @@ def _last_dimension(row: Row) -> int:
     return max(used, default=-1)
 
 
-def _row(
-    coefficients: Sequence[Formula], offset: Formula, modulus: Formula, cells: isl.Set, context: isl.Set
-) -> Row:
-    plain = Row(tuple(coefficients), offset, modulus, "any")
-    is_affine = all(entry.is_constant for entry in coefficients) and offset.is_affine and modulus.is_affine
+def _in_range(plain: Row, cells: isl.Set, context: isl.Set) -> Row:
+    """The row, moved by multiples of its modulus or from its least value on, and how it wraps then."""
+    offset, modulus, by = plain.offset, plain.modulus, plain.divisor
+    numbers = all(entry.is_constant for entry in plain.coefficients)
+    is_affine = numbers and offset.is_affine and modulus.is_affine
     if not is_affine:
         return _with(plain, plain.offset, "nonnegative" if _is_nonnegative(plain, cells) else "any")
     space = cells.get_space()
@@ -190,27 +200,27 @@ def _row(
         start = to_pw_aff(low, image.get_space())
         below, beyond = at.lt_set(start), at.sub(start).ge_set(line)
         if image.intersect(below.union(beyond)).is_empty():
-            return _with(plain, offset - low, "none")
+            return _with(plain, offset - low * by, "none")
     for turns in range(_MOST_TURNS):
         shifted = at.add(line.scale_val(isl.Val(turns)))
         if image.intersect(shifted.lt_set(at.sub(at))).is_empty():
-            return _with(plain, offset + modulus * turns, "nonnegative")
+            return _with(plain, offset + modulus * (by * turns), "nonnegative")
     return plain
 
 
 def row_values(row: Row, space: isl.Space) -> isl.PwAff:
-    """{ A[x] -> [v] }: a row with numbers as coefficients, before its modulo."""
+    """{ A[x] -> [v] }: a row with numbers as coefficients, divided, before its modulo."""
     value = to_pw_aff(row.offset, space)
     for k, entry in enumerate(row.coefficients):
         axis = isl.PwAff.from_aff(
             isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
         )
         value = value.add(axis.scale_val(integer(int(entry.as_number()))))
-    return value
+    return value if row.divisor == 1 else value.scale_down_val(integer(row.divisor)).floor()
 
 
 def _with(row: Row, offset: Formula, wrap: Wrap) -> Row:
-    return Row(row.coefficients, offset, row.modulus, wrap)
+    return replace(row, offset=offset, wrap=wrap)
 
 
 def _is_nonnegative(row: Row, cells: isl.Set) -> bool:

@@ -23,6 +23,9 @@ class ModularMapping:
     Rows are in the order in which a method found them: the earlier ones tell most conflicts apart. It holds
     at all parameter values, so that `where` names none.
 
+    divisors  of the rows, where cells have a stride: a row is `floor((matrix . cell + offset)/divisor) mod
+              modulus`; none if nothing is divided
+
     >>> from arrayfold.exact.formula_parse import read_formula as f
     >>> fold = ModularMapping("A", ("t", "i"), ((f("-1"), f("1")),), (f("0"),), (f("2*N - 1"),))
     >>> print(fold)
@@ -36,6 +39,7 @@ class ModularMapping:
     matrix: tuple[tuple[Formula, ...], ...]
     offset: tuple[Formula, ...]
     moduli: tuple[Formula, ...]
+    divisors: tuple[int, ...] = ()
     where: ClassVar[str] = ""
 
     @staticmethod
@@ -45,6 +49,7 @@ class ModularMapping:
         rows: Sequence[Sequence[Formula | int]],
         moduli: Sequence[Formula],
         offset: Sequence[Formula] | None = None,
+        divisors: Sequence[int] = (),
     ) -> ModularMapping:
         """A mapping without its trivial rows: those modulo 1 say nothing."""
         shift = offset if offset is not None else [Formula.constant(0)] * len(rows)
@@ -55,7 +60,27 @@ class ModularMapping:
             tuple(tuple(_formula(entry) for entry in rows[k]) for k in kept),
             tuple(shift[k] for k in kept),
             tuple(moduli[k] for k in kept),
+            tuple(divisors[k] for k in kept) if any(divisors[k] > 1 for k in kept if divisors) else (),
         )
+
+    def divisor(self, k: int) -> int:
+        """What row k is divided by before its modulo, rounding down."""
+        return self.divisors[k] if self.divisors else 1
+
+    def without_divisors(self) -> ModularMapping:
+        """The same rows, undivided, modulo their moduli times what they were divided by.
+
+        Two cells whose difference each row takes to a multiple of its divisor share an address iff they share
+        one here.
+
+        >>> from arrayfold.exact.formula_parse import read_formula as f
+        >>> print(ModularMapping("A", ("i",), ((f("1"),),), (f("0"),), (f("N"),), (3,)).without_divisors())
+        A[i] -> [i mod (3*N)]
+        """
+        if not self.divisors:
+            return self
+        moduli = (modulus * by for modulus, by in zip(self.moduli, self.divisors, strict=True))
+        return replace(self, moduli=tuple(moduli), divisors=())
 
     @property
     def size(self) -> Formula:
@@ -77,7 +102,7 @@ class ModularMapping:
         )
 
     def row(self, k: int) -> Formula:
-        """Row k before its modulo, a formula of the dimensions and parameters."""
+        """Row k before it is divided and its modulo, a formula of the dimensions and parameters."""
         terms = [
             entry * Formula.name(name) for entry, name in zip(self.matrix[k], self.dimensions, strict=True)
         ]
@@ -91,15 +116,19 @@ class ModularMapping:
             tuple(tuple(entry.substitute(params) for entry in row) for row in self.matrix),
             tuple(entry.substitute(params) for entry in self.offset),
             tuple(entry.substitute(params) for entry in self.moduli),
+            self.divisors,
         )
 
     def address(self, cell: Sequence[int], params: Mapping[str, int]) -> tuple[int, ...]:
         """The address of a cell, one coordinate a row."""
         values = {**params, **dict(zip(self.dimensions, cell, strict=True))}
-        return tuple(self.row(k).at(values) % modulus.at(params) for k, modulus in enumerate(self.moduli))
+        return tuple(
+            self.row(k).at(values) // self.divisor(k) % modulus.at(params)
+            for k, modulus in enumerate(self.moduli)
+        )
 
     def linearised(self) -> ModularMapping:
-        """The one-dimensional form `c1.x + b1*(c2.x + b2*(...)) mod b1*b2*...` of the same size.
+        """The one-dimensional form `c1.x + b1*(c2.x + b2*(...)) mod b1*b2*...` of the same size, undivided.
 
         It is valid if each modulus exceeds the width of the differences on which the rows before it
         vanish, as successive modulo makes them; the order of the rows matters (DIY15 §4.1).
@@ -123,7 +152,7 @@ class ModularMapping:
         >>> print(ModularMapping.of("A", ("t", "i"), ((f("2*N^2"), f("N")),), (f("N^2 + N"),)).reduced())
         A[t, i] -> [((-2*N)*t + N*i) mod (N^2 + N)]
         """
-        rows = zip(self.matrix, self.offset, self.moduli, strict=True)
+        rows = zip(self.matrix, self.offset, self.without_divisors().moduli, strict=True)
         found = [
             ([entry.rest(modulus) for entry in row], offset.rest(modulus)) for row, offset, modulus in rows
         ]
@@ -149,7 +178,8 @@ class ModularMapping:
                     f"row {k + 1} of {self} is not affine for all parameter values; fix them first"
                 )
             terms = [f"{entry}*{name}" for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
-            rows.append(f"({' + '.join([*terms, str(self.offset[k])])}) mod {modulus}")
+            value = f"({' + '.join([*terms, str(self.offset[k])])})"
+            rows.append(f"floor({value}/{self.divisor(k)}) mod {modulus}")
         names = sorted({name for entry in self.offset for name in entry.names()})
         return relation(self.dimensions, rows, names=(self.array, ""), parameters=names)
 
@@ -243,13 +273,14 @@ def _parenthesised(formula: Formula) -> str:
 
 
 def _print_row(mapping: ModularMapping, k: int) -> str:
-    """A row with its positive terms first: `(i - t + 1)`."""
+    """A row with its positive terms first: `(i - t + 1)`, or `floor((i - t + 1)/2)`."""
     terms = [
         (int(entry.as_number()), name) if entry.is_constant else (1, f"{_parenthesised(entry)}*{name}")
         for entry, name in zip(mapping.matrix[k], mapping.dimensions, strict=True)
     ]
     offset = mapping.offset[k]
     terms.append((int(offset.as_number()), "") if offset.is_constant else (1, _parenthesised(offset)))
+    divisor = mapping.divisor(k)
     text = ""
     for value, name in sorted(terms, key=lambda term: term[0] < 0):
         if value:
@@ -257,4 +288,5 @@ def _print_row(mapping: ModularMapping, k: int) -> str:
             sign = " - " if value < 0 else " + "
             text += (sign if text else sign.strip(" +")) + "*".join(filter(None, (number, name)))
     is_plain = re.fullmatch(r"\w*", text)
-    return text or "0" if is_plain else f"({text})"
+    printed = text or "0" if is_plain else f"({text})"
+    return printed if divisor == 1 else f"floor({printed}/{divisor})"

@@ -14,7 +14,7 @@ import islpy as isl
 from arrayfold.base.errors import IncompleteMapping, InputError
 from arrayfold.base.input_file import read_input, text_of
 from arrayfold.base.source_text import SourceText
-from arrayfold.exact.formula import Formula, Remainder
+from arrayfold.exact.formula import Floor, Formula, Remainder
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.formula_parse import read_formula
 from arrayfold.exact.isl import image, linear_form, maps_of
@@ -67,7 +67,7 @@ def _split(source: SourceText, start: int, end: int) -> Iterable[tuple[int, int]
 def _along_dimensions(array: Array, factors: Mapping[int, Formula], problem: Problem) -> ModularMapping:
     """Some dimensions modulo a factor, the others as they are."""
     identity = [[Formula.constant(int(j == k)) for j in range(array.rank)] for k in range(array.rank)]
-    rows = [(row, Formula.constant(0), factors.get(k)) for k, row in enumerate(identity)]
+    rows = [(row, Formula.constant(0), factors.get(k), 1) for k, row in enumerate(identity)]
     return _modular(array, problem, rows)
 
 
@@ -151,11 +151,11 @@ def _read_isl_form(part: SourceText, array: Array, problem: Problem) -> AddressM
     return RelationMapping(array.name, pieces[0])
 
 
-_Row = tuple[list[Formula], Formula, Formula | None]
+_Row = tuple[list[Formula], Formula, Formula | None, int]
 
 
 def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row | None:
-    """Coefficients, offset and modulus of one row; None if it is not of that form."""
+    """Coefficients, offset, modulus and divisor of one row; None if it is not of that form."""
     try:
         formula = read_formula(text)
     except InputError:
@@ -169,10 +169,17 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
     if not formula.is_whole:
         hint = "Integer division is written floor(.../2), with an arrow: A[i] -> [floor(i/2)]."
         raise text.error("a subscript must be a whole number for every cell", 0, hint)
-    modulus = None
+    modulus, divisor = None, 1
     match formula.terms:
-        case ((((Remainder(argument, divisor), 1),), Fraction(numerator=1, denominator=1)),):
-            formula, modulus = argument, divisor
+        case ((((Remainder(argument, number), 1),), Fraction(numerator=1, denominator=1)),):
+            formula, modulus = argument, number
+        case _:
+            pass
+    match formula.terms:
+        case ((((Floor(argument, number), 1),), Fraction(numerator=1, denominator=1)),) if (
+            modulus is not None
+        ):
+            formula, divisor = argument, number
         case _:
             pass
     linear = formula.coefficients(names)
@@ -180,18 +187,19 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
         raise text.error("a subscript and its modulus must be whole numbers")
     if linear is None or (modulus is not None and modulus.names() & set(names)):
         return None
-    return linear[0], linear[1], modulus
+    return linear[0], linear[1], modulus, divisor
 
 
 def _modular(array: Array, problem: Problem, rows: Sequence[_Row]) -> ModularMapping:
     """A row without a modulus keeps its values apart: its modulus is the length that it spans."""
-    moduli = [modulus or _span(array, problem, coefficients) for coefficients, _, modulus in rows]
+    moduli = [modulus or _span(array, problem, coefficients) for coefficients, _, modulus, _ in rows]
     return ModularMapping.of(
         array.name,
         array.dimensions,
-        [coefficients for coefficients, _, _ in rows],
+        [coefficients for coefficients, _, _, _ in rows],
         moduli,
-        [offset for _, offset, _ in rows],
+        [offset for _, offset, _, _ in rows],
+        [divisor for _, _, _, divisor in rows],
     )
 
 
@@ -255,7 +263,10 @@ def _from_entry(entry: dict[str, Any], problem: Problem) -> AddressMapping:
     if not len(matrix) == len(offset) == len(moduli) or any(len(row) != array.rank for row in matrix):
         parts = f"rows of {array.rank} coefficients and as many offsets and moduli"
         raise InputError(f"the mapping of {array.name} needs {parts}")
-    return ModularMapping(array.name, array.dimensions, matrix, offset, moduli)
+    divisors = tuple(entry.get("divisors", ()))
+    if divisors and not (len(divisors) == len(moduli) and all(type(d) is int and d > 0 for d in divisors)):
+        raise InputError(f"the divisors of {array.name} are positive whole numbers, one a row")
+    return ModularMapping(array.name, array.dimensions, matrix, offset, moduli, divisors)
 
 
 def _table(array: Array, entry: dict[str, Any]) -> TableMapping:

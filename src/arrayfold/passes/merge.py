@@ -51,7 +51,12 @@ class Embedding:
             rows.append(found[0])
             offsets.append(found[1])
         return ModularMapping(
-            array.name, array.dimensions, tuple(map(tuple, rows)), tuple(offsets), mapping.moduli
+            array.name,
+            array.dimensions,
+            tuple(map(tuple, rows)),
+            tuple(offsets),
+            mapping.moduli,
+            mapping.divisors,
         )
 
 

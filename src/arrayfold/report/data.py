@@ -175,6 +175,7 @@ def _mapping(mapping: EmittableMapping) -> dict[str, Any]:
         "matrix": [[str(entry) for entry in row] for row in mapping.matrix],
         "offset": [str(entry) for entry in mapping.offset],
         "moduli": [str(entry) for entry in mapping.moduli],
+        **({"divisors": list(mapping.divisors)} if mapping.divisors else {}),
     }
 
 

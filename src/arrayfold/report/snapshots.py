@@ -181,10 +181,11 @@ def _numbers(mapping: AddressMapping, sizes: Mapping[str, int]) -> dict[str, Any
     row takes it to a multiple of its modulus."""
     if not isinstance(mapping, ModularMapping):
         size = None if isinstance(mapping, RelationMapping) else mapping.size.at(sizes)
-        return {"matrix": None, "moduli": None, "size": size}
+        return {"matrix": None, "moduli": None, "divisors": None, "size": size}
     return {
         "matrix": [[entry.at(sizes) for entry in row] for row in mapping.matrix],
         "moduli": [modulus.at(sizes) for modulus in mapping.moduli],
+        "divisors": [mapping.divisor(k) for k in range(len(mapping.moduli))],
         "size": mapping.size.at(sizes),
     }
 

@@ -27,6 +27,7 @@ from arrayfold.methods import Request
 from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, Optimum, Sizes, in_class
 from arrayfold.methods.auto.fitted_lattice import fitted_bases, mappings_of_bases
 from arrayfold.methods.exhaustive import mapping_of_lattice
+from arrayfold.select.strides import Strides
 
 _PERIODS = (1, 2, 3, 4, 6)
 _MOST_CASES = 8
@@ -34,6 +35,7 @@ _MOST_RANK = 3
 _COMPARED = 6
 _FIRST_SIZE = 4
 _SHARE = 0.5
+_SUMMED = 24
 _FAR = 10**5
 
 
@@ -65,19 +67,48 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
         return ()
     found: tuple[Case, ...] = ()
     least = parameter_minima(conflicts.context)
+    array = _Array(conflicts, Strides.of(conflicts))
     with suppress(ArrayfoldError), request.budget.limit(f"cases of {conflicts.name}"):
         if least and len(least) == 1:
             ((name, start),) = least.items()
-            optima = Optima(conflicts, request.budget.part(_SHARE))
-            found = _Search(conflicts, name, start, best, optima).cases()
+            searched = (
+                _Search(one, name, start, best, Optima(one.divided, request.budget.part(_SHARE))).cases()
+                for one in (array, _Array(conflicts, None))[: 1 if array.strides is None else 2]
+            )
+            found = min(searched, key=lambda cases: _total(cases, best, name, start))
     with suppress(ArrayfoldError), request.budget.limit(f"the sizes asked for {conflicts.name}"):
-        found = (*found, *_at_requested_sizes(conflicts, request, best, found))
+        found = (*found, *_at_requested_sizes(array, request, best, found))
     return found
 
 
-def _at_requested_sizes(
-    conflicts: Conflicts, request: Request, best: Formula, found: Sequence[Case]
-) -> list[Case]:
+def _total(cases: Sequence[Case], best: Formula, name: str, start: int) -> Fraction:
+    """Cells at a few sizes, all together."""
+    total = Fraction(0)
+    for size in range(start, start + _SUMMED):
+        here = fix_parameters({name: size})
+        known = (case.size.evaluate({name: size}) for case in cases if not case.when.is_disjoint(here))
+        total += min(known, default=best.evaluate({name: size}))
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class _Array:
+    """The conflicts of an array, and the strides that are divided out while lattices are searched."""
+
+    conflicts: Conflicts
+    strides: Strides | None
+
+    @property
+    def divided(self) -> Conflicts:
+        """The conflicts to search with."""
+        return self.conflicts if self.strides is None else self.strides.divided
+
+    def undivided(self, mapping: ModularMapping) -> ModularMapping:
+        """What was found with these, as a mapping of cells."""
+        return mapping if self.strides is None else self.strides.undivided(mapping)
+
+
+def _at_requested_sizes(array: _Array, request: Request, best: Formula, found: Sequence[Case]) -> list[Case]:
     """The smallest lattice at the sizes that the user named, where no case is as small there."""
     sizes = request.sizes
     if not sizes or any(request.given.get(name) != value for name, value in sizes.items()):
@@ -85,13 +116,13 @@ def _at_requested_sizes(
     here = fix_parameters(sizes)
     known = [case.size for case in found if not case.when.is_disjoint(here)]
     least = min(size.evaluate(sizes) for size in (best, *known))
-    optimum = Optima(conflicts, request.budget.part(_SHARE)).at(sizes)
-    return [] if optimum is None or optimum.index >= least else _single_size(conflicts, sizes, optimum)
+    optimum = Optima(array.divided, request.budget.part(_SHARE)).at(sizes)
+    return [] if optimum is None or optimum.index >= least else _single_size(array, sizes, optimum)
 
 
-def _single_size(conflicts: Conflicts, sizes: Sizes, optimum: Optimum) -> list[Case]:
-    array = conflicts.array
-    mapping = mapping_of_lattice(array.name, array.dimensions, optimum.example)
+def _single_size(array: _Array, sizes: Sizes, optimum: Optimum) -> list[Case]:
+    conflicts = array.conflicts
+    mapping = array.undivided(mapping_of_lattice(conflicts.name, conflicts.array.dimensions, optimum.example))
     verdict = verify(conflicts.at(sizes), mapping)
     when = conflicts.context.intersect(fix_parameters(sizes))
     return [Case(when, mapping, verdict)] if isinstance(verdict, Proof) else []
@@ -99,14 +130,14 @@ def _single_size(conflicts: Conflicts, sizes: Sizes, optimum: Optimum) -> list[C
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    conflicts: Conflicts
+    array: _Array
     name: str
     start: int
     best: Formula
     optima: Optima
 
     def cases(self) -> tuple[Case, ...]:
-        values = few_parameter_points(self.conflicts.context, _MOST_CASES)
+        values = few_parameter_points(self.array.conflicts.context, _MOST_CASES)
         if values:
             return tuple(self._single_sizes([value[self.name] for value in values]))
         if not self._may_shrink(range(self.start, self.start + _COMPARED)):
@@ -134,12 +165,13 @@ class _Search:
             at = {self.name: size}
             optimum = self.optima.at(at)
             if optimum is not None and optimum.index < self.best.evaluate(at):
-                yield from _single_size(self.conflicts, at, optimum)
+                yield from _single_size(self.array, at, optimum)
 
     def _class(self, period: int, residue: int) -> list[Case] | None:
         """Cases that make the class smallest at the sizes compared, none if it is; None where they fail."""
-        (new_name,) = fresh_names("m", 1, [self.name, *self.conflicts.array.dimensions])
-        here = in_residue_class(self.conflicts, self.name, period, residue, new_name)
+        (new_name,) = fresh_names("m", 1, [self.name, *self.array.conflicts.array.dimensions])
+        here = in_residue_class(self.array.divided, self.name, period, residue, new_name)
+        cells = in_residue_class(self.array.conflicts, self.name, period, residue, new_name)
         least = parameter_minima(here.context)
         if not least:
             return None
@@ -148,7 +180,8 @@ class _Search:
         if not self._may_shrink([period * m + residue for m in range(general, general + _COMPARED)]):
             return list(self._single_sizes([period * m + residue for m in range(first, general)]))
         back = Formula.name(self.name) * Fraction(1, period) - Fraction(residue, period)
-        for mapping in mappings_of_bases(here, self._bases(period, residue, general)):
+        for found in mappings_of_bases(here, self._bases(period, residue, general)):
+            mapping = self.array.undivided(found)
             if mapping.size.evaluate({new_name: _FAR}) > self.best.evaluate(
                 {self.name: period * _FAR + residue}
             ):
@@ -158,7 +191,7 @@ class _Search:
                 if any(mapping.size.evaluate(at) > self.best.evaluate(at) for at in early):
                     continue
                 where = isl.Set(f"[{new_name}] -> {{ : {new_name} >= {start} }}")
-                verdict = verify(here.within(where), mapping)
+                verdict = verify(cells.within(where), mapping)
                 if isinstance(verdict, Proof):
                     case = Case(
                         self._when(period, residue, start), _in_terms_of(mapping, new_name, back), verdict
@@ -183,7 +216,7 @@ class _Search:
         name = self.name
         residues = f"{name} mod {period} = {residue} and " if period > 1 else ""
         values = isl.Set(f"[{name}] -> {{ : {residues}{name} >= {period * start + residue} }}")
-        return self.conflicts.context.intersect(values)
+        return self.array.conflicts.context.intersect(values)
 
 
 def _in_terms_of(mapping: ModularMapping, name: str, value: Formula) -> ModularMapping:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 from arrayfold.base.budget import Budget
@@ -14,6 +15,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import METHODS, Request
+from arrayfold.select.strides import Strides
 
 _OPERATIONS_FOR_IDENTITY = 200_000
 
@@ -119,6 +121,10 @@ def ask_all(
         candidate = _smallest_proved("auto", partial(search, best=best), conflicts, request)
         best = _smaller(best, candidate, request)
         yield candidate
+    strides = Strides.of(conflicts)
+    if strides is not None and not (best is not None and is_enough(best)):
+        for candidate in ask_all(strides.divided, request, is_enough):
+            yield _undivided(candidate, strides, conflicts, request)
 
 
 def _smaller(best: Formula | None, candidate: Candidate, request: Request) -> Formula | None:
@@ -155,9 +161,30 @@ def candidates_of_auto(
 ) -> list[Candidate]:
     """What `auto` chooses from."""
     smallest = ask(_EXACT, conflicts, request)
-    if smallest.mapping is not None:
-        return [*(ask(name, conflicts, request) for name in _SIMPLE), smallest]
-    return list(ask_all(conflicts, request, is_enough))
+    if smallest.mapping is None:
+        return list(ask_all(conflicts, request, is_enough))
+    simple = [ask(name, conflicts, request) for name in _SIMPLE]
+    strides = Strides.of(conflicts)
+    if strides is not None:
+        divided = ask(_EXACT, strides.divided, request)
+        smallest = min(smallest, _undivided(divided, strides, conflicts, request), key=_cells_of)
+    return [*simple, smallest]
+
+
+def _cells_of(candidate: Candidate) -> tuple[bool, Fraction]:
+    """What orders candidates at fixed sizes."""
+    mapping = candidate.mapping
+    return mapping is None, Fraction(0) if mapping is None else mapping.size.as_number()
+
+
+def _undivided(candidate: Candidate, strides: Strides, conflicts: Conflicts, request: Request) -> Candidate:
+    """A mapping of coordinates as one of cells, proved once more."""
+    if not isinstance(candidate.mapping, ModularMapping):
+        return candidate
+    mapping = strides.undivided(candidate.mapping)
+    method = candidate.method if candidate.method == _EXACT else "auto"
+    again = _smallest_proved(method, lambda _conflicts, _request: [mapping], conflicts, request)
+    return replace(again, seconds=candidate.seconds + again.seconds)
 
 
 def best_of(candidates: Sequence[Candidate], conflicts: Conflicts, request: Request) -> Candidate:

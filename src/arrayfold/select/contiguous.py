@@ -89,6 +89,6 @@ def _with_kept(lines: ModularMapping, conflicts: Conflicts, kept: Sequence[int])
     rows = [[dict(zip(others, row, strict=True)).get(k, zero) for k in range(rank)] for row in lines.matrix]
     rows += [[one if k == axis else zero for k in range(rank)] for axis in kept]
     moduli = [*lines.moduli, *(conflicts.box[axis][1] for axis in kept)]
-    return ModularMapping.of(
-        conflicts.name, conflicts.array.dimensions, rows, moduli, [*lines.offset, *[zero] * len(kept)]
-    )
+    offset = [*lines.offset, *[zero] * len(kept)]
+    divisors = [*(lines.divisor(k) for k in range(len(lines.moduli))), *[1] * len(kept)]
+    return ModularMapping.of(conflicts.name, conflicts.array.dimensions, rows, moduli, offset, divisors)

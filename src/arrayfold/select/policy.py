@@ -129,7 +129,7 @@ def loop_cost(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Confl
     total = 0
     for position, row in enumerate(layout.rows):
         assert isinstance(row, Row)
-        slopes = [slope_of(row.coefficients, step) for step in steps]
+        slopes = [slope_of(row.coefficients, step) * Fraction(1, row.divisor) for step in steps]
         moving = [slope for slope in slopes if slope != Formula.constant(0)]
         if moving and position < len(layout.rows) - 1:
             total += 2

@@ -24,7 +24,7 @@ def renumbered(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Conf
     found = mapping
     for k in range(len(mapping.moduli)):
         for step in steps:
-            slope = slope_of(found.matrix[k], step)
+            slope = slope_of(found.matrix[k], step) * Fraction(1, found.divisor(k))
             if slope == Formula.constant(0):
                 continue
             found = _with_unit_slope(found, k, slope)
@@ -41,7 +41,7 @@ def slope_of(row: Sequence[Formula], step: Vector) -> Formula:
 def _with_unit_slope(mapping: ModularMapping, k: int, slope: Formula) -> ModularMapping:
     """Row k times the inverse of its slope modulo its modulus, where there is one for all sizes."""
     modulus = mapping.moduli[k]
-    if not slope.is_constant or abs(int(slope.as_number())) > _LARGEST_UNIT:
+    if not (slope.is_constant and slope.is_whole) or abs(int(slope.as_number())) > _LARGEST_UNIT:
         return mapping
     number = int(slope.as_number())
     if number == 1:
@@ -49,8 +49,9 @@ def _with_unit_slope(mapping: ModularMapping, k: int, slope: Formula) -> Modular
     for turns in range(abs(number)):
         unit = (modulus * turns + 1) * Fraction(1, number)
         if unit.is_whole:
-            row = tuple(_reduced(entry * unit, modulus) for entry in mapping.matrix[k])
-            offset = _reduced(mapping.offset[k] * unit, modulus)
+            whole = modulus * mapping.divisor(k)
+            row = tuple(_reduced(entry * unit, whole) for entry in mapping.matrix[k])
+            offset = _reduced(mapping.offset[k] * unit, whole)
             return replace(
                 mapping,
                 matrix=(*mapping.matrix[:k], row, *mapping.matrix[k + 1 :]),

@@ -84,9 +84,10 @@
     // Whether cells so far apart have one address.
     isShared(difference) {
       if (!this.moduli) return false;
-      return this.matrix.every(
-        (row, k) => modulo(row.reduce((sum, entry, d) => sum + entry * difference[d], 0), this.moduli[k]) === 0,
-      );
+      return this.matrix.every((row, k) => {
+        const apart = row.reduce((sum, entry, d) => sum + entry * difference[d], 0);
+        return modulo(apart, this.moduli[k] * this.divisors[k]) === 0;
+      });
     }
 
     collisions() {
