@@ -1,6 +1,6 @@
 /* Two-stage blur as two separate loop nests. BBC16 Fig. 4(a).
-   blurx is temporary. As written all of it is live between the nests; once the nests are fused, three
-   cells are enough. */
+   blurx is temporary. As written all of it is live between the nests; once the nests are fused by
+   rows, one row is enough; cell by cell, three cells are. */
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 

@@ -1,7 +1,7 @@
 """Two-stage blur as two separate loop nests. BBC16 Fig. 4(a).
 
-blurx is temporary. As written all of it is live between the nests; once the nests are fused, three cells are
-enough.
+blurx is temporary. As written all of it is live between the nests; once they are fused cell by cell, three
+are enough.
 """
 
 import arrayfold as af

@@ -178,7 +178,7 @@ def test_relations_between_instances_know_both_parts() -> None:
     assert len(maps_of(split.optional.identity())) == 2
 
 
-@pytest.mark.parametrize("order", [{"fuse": True}, {"tile": (4,)}, {"parallel": True}])
+@pytest.mark.parametrize("order", [{"fuse": "cells"}, {"tile": (4,)}, {"parallel": True}])
 def test_other_orders_have_interiors_too(order: dict[str, object]) -> None:
     text = TWO_STAGES % "t[MAX(y - 1, 0)][x] + t[y][MIN(x + 1, w - 1)]"
     result = fold(reorder(program_of(text), **order))  # type: ignore[arg-type]

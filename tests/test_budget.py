@@ -299,7 +299,7 @@ def test_orders_and_places_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(program, af.Program)
     monkeypatch.setattr("arrayfold.passes.reorder.memory_dependences", sleep_forever)
     with pytest.raises(BudgetExceeded, match="the order: cut short by wall time"):
-        af.reorder(program, fuse=True, budget=0.5)
+        af.reorder(program, fuse="cells", budget=0.5)
     monkeypatch.setattr("arrayfold.passes.reallocation.analyse", sleep_forever)
     with pytest.raises(BudgetExceeded, match="cut short by wall time"):
         af.reallocate(program, budget=0.5)

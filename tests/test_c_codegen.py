@@ -553,10 +553,10 @@ def test_condition_keeps_its_time_when_loops_are_fused() -> None:
 #pragma endscop
 }}
 """
-    check(code, order={"fuse": True})
+    check(code, order={"fuse": "cells"})
 
 
-@pytest.mark.parametrize("order", [{"fuse": True}, {"parallel": True}])
+@pytest.mark.parametrize("order", [{"fuse": "cells"}, {"parallel": True}])
 def test_region_that_never_runs_in_another_order(order: dict[str, Any]) -> None:
     check(FILES["region-that-never-runs"], order=order)
 

@@ -126,8 +126,8 @@ def test_values_from_outside_cannot_move() -> None:
 def test_arrays_that_may_overlap_keep_their_order() -> None:
     program = program_of("double tmp[N];")
     with pytest.raises(InputError, match="may overlap"):
-        reorder(program, fuse=True)
-    assert reorder(program.without_aliases(), fuse=True) is not program
+        reorder(program, fuse="cells")
+    assert reorder(program.without_aliases(), fuse="cells") is not program
 
 
 def test_conditions_whose_data_change_meanwhile_cannot_be_written_anew() -> None:

@@ -79,7 +79,7 @@ FREE = {
 
 
 @pytest.mark.parametrize("name", ORDERED)
-@pytest.mark.parametrize("order", [{"fuse": True}, {"tile": [2, 2]}, {"parallel": True}])
+@pytest.mark.parametrize("order", [{"fuse": "cells"}, {"tile": [2, 2]}, {"parallel": True}])
 def test_calls_with_a_state_keep_their_order(name: str, order: dict[str, object], tmp_path: Path) -> None:
     head, call, message = ORDERED[name]
     program = read(tmp_path, head, call)
@@ -95,7 +95,7 @@ def test_calls_with_a_state_keep_their_order(name: str, order: dict[str, object]
 @pytest.mark.parametrize("name", FREE)
 def test_calls_that_only_compute_may_be_reordered(name: str, tmp_path: Path) -> None:
     program = read(tmp_path, *FREE[name])
-    assert af.reorder(program, fuse=True).schedule is not program.schedule
+    assert af.reorder(program, fuse="cells").schedule is not program.schedule
 
 
 def test_all_legal_orders_need_calls_without_a_state(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_a_pure_function_may_look_at_what_the_region_writes(tmp_path: Path) -> N
     head = "int table[99];\nint f(int) __attribute__((ATTRIBUTE));"
     program = read_with_table(tmp_path, head.replace("ATTRIBUTE", "pure"), "f(i)")
     with pytest.raises(InputError, match=r"f\(\) may look at table"):
-        af.reorder(program, fuse=True)
+        af.reorder(program, fuse="cells")
     program = read_with_table(tmp_path, head.replace("ATTRIBUTE", "const"), "f(i)")
-    assert af.reorder(program, fuse=True)
+    assert af.reorder(program, fuse="cells")
 
 
 PURE = "__attribute__((pure)) "
@@ -176,10 +176,10 @@ def test_a_pure_function_with_a_body_looks_at_what_that_names(name: str, tmp_pat
     before, body, is_free = SEEN[name]
     program = read_with_table(tmp_path, f"int table[99];\n{before}{PURE}{body}\n", "f(i)")
     if is_free:
-        assert af.reorder(program, fuse=True).schedule is not program.schedule
+        assert af.reorder(program, fuse="cells").schedule is not program.schedule
     else:
         with pytest.raises(InputError, match="the order must stay"):
-            af.reorder(program, fuse=True)
+            af.reorder(program, fuse="cells")
 
 
 @pytest.mark.parametrize("restrict", ["restrict ", ""])

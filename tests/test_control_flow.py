@@ -262,7 +262,7 @@ EXACT = ("affine break", "affine continue", "continue on data", "switch with def
 def test_no_other_order_where_data_decides_how_often_a_loop_runs(name: str, tmp_path: Path) -> None:
     program = read_body(FOLDS[name][0], tmp_path)
     changes = (
-        lambda: reorder(program, fuse=True),
+        lambda: reorder(program, fuse="cells"),
         lambda: reorder(program, parallel=True),
         lambda: reallocate(program),
         lambda: fold(program, share="cells"),

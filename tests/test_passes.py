@@ -31,7 +31,7 @@ BLUR = "examples/blur.c"
 EXAMPLES: tuple[tuple[Pass, str], ...] = (
     (Reallocate(everything=True), BLUR),
     (GuardReads(), "examples/pipeline-if.c"),
-    (Reorder(fuse=True), BLUR),
+    (Reorder(fuse="cells"), BLUR),
     (AllOrders(), BLUR),
     (Merge(("a", "b")), "examples/smoother.c"),
     (TileBuffers(2), "examples/blur-tiled.c"),
@@ -68,7 +68,7 @@ def test_options_that_ask_for_passes_are_options_of_fold() -> None:
 
 
 def test_passes_that_are_asked_for_are_put_in_order() -> None:
-    fuse, places = Reorder(fuse=True), Reallocate()
+    fuse, places = Reorder(fuse="cells"), Reallocate()
     assert in_order([AllOrders(), fuse, places]) == [places, fuse, AllOrders()]
 
 
@@ -90,7 +90,7 @@ def test_a_program_says_whether_its_order_is_that_of_the_text() -> None:
     assert isinstance(program, Program)
     assert program.is_as_written
     assert Reallocate(everything=True).apply(program).is_as_written
-    assert not Reorder(fuse=True).apply(program).is_as_written
+    assert not Reorder(fuse="cells").apply(program).is_as_written
     assert TileBuffers(2).apply(read("examples/blur-tiled.c")).is_as_written
 
 
@@ -107,7 +107,7 @@ def test_an_order_as_written_changes_nothing() -> None:
     program = read(BLUR)
     assert Reorder().is_as_written
     assert Reorder().apply(program) is program
-    assert not Reorder(fuse=True).is_as_written
+    assert not Reorder(fuse="cells").is_as_written
 
 
 def test_what_is_given_as_options_comes_back_as_options() -> None:
@@ -117,7 +117,7 @@ def test_what_is_given_as_options_comes_back_as_options() -> None:
 
 def test_passes_follow_one_another() -> None:
     program = read(BLUR)
-    for one in (Reallocate(everything=True), Reorder(fuse=True)):
+    for one in (Reallocate(everything=True), Reorder(fuse="cells")):
         program = one.apply(program)
     assert isinstance(program, Program)
     assert program.relocation.origins

@@ -41,7 +41,7 @@ ORDERS = {
     "parallel": {"parallel": True},
     "tiles": {"tile": (4, 4)},
     "tiles in parallel": {"tile": (4, 4), "parallel": True},
-    "fused": {"fuse": True},
+    "fused": {"fuse": "cells"},
 }
 
 
@@ -159,7 +159,7 @@ def test_fusion_does_not_tear_a_variable_apart(tmp_path: Path) -> None:
         "double w[3], s; for (int q = 0; q < 3; q++) w[q] = in[i][j] * q;"
         " s = w[0] + w[1] + w[2]; t[i][j] = s + w[1]; out[i][j] = t[i][j] - s;"
     )
-    ordered = reorder(nest(body, tmp_path), fuse=True, parallel=True)
+    ordered = reorder(nest(body, tmp_path), fuse="cells", parallel=True)
     assert ordered.parallel
     assert_equal_results(ordered)
 

@@ -124,7 +124,7 @@ def folded(case: Case, folder: Path) -> tuple[Program, str]:
     """The program in a fused order, where the temporary shrinks, and its code."""
     file = folder / "kernel.c"
     file.write_text(case.text())
-    program = reorder(read(file), fuse=True)
+    program = reorder(read(file), fuse="cells")
     assert isinstance(program, Program)
     return program, fold(program).to_c()
 

@@ -170,12 +170,12 @@ def test_reads_of_a_forall_front_come_first() -> None:
     with pytest.raises(InputError, match=r"runs S\[0, 0\] before S\[0, 1\], which reads A\[0\]"):
         reorder(program, tile=[2])
     assert reorder(program, schedule="{ S[t, i] -> [t, -i] }").parallel == {}
-    fused = reorder(program, fuse=True)
+    fused = reorder(program, fuse="cells")
     times = times_of(fused, {})
     assert all(times["S", (t, i)] < times["S", (t, i - 1)] for t in range(3) for i in range(1, 6))
 
 
-@pytest.mark.parametrize("wish", [{"fuse": True}, {"tile": [2, 2]}, {"parallel": True}])
+@pytest.mark.parametrize("wish", [{"fuse": "cells"}, {"tile": [2, 2]}, {"parallel": True}])
 def test_a_forall_front_that_no_sequence_can_replace(wish: dict[str, object]) -> None:
     with pytest.raises(InputError, match="anti dependence") as caught:
         reorder(program_of(FORALL.format(index="5 - i")), **wish)  # type: ignore[arg-type]
@@ -303,7 +303,7 @@ def test_without_a_wish_the_program_is_returned() -> None:
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        ({"schedule": BLUR_FUSED, "fuse": True}, "not both"),
+        ({"schedule": BLUR_FUSED, "fuse": "cells"}, "not both"),
         ({"tile": [4, 0]}, "must be positive, not 0"),
         ({"tile": [4, 4, 4]}, "the order has 2 loops, but 3 sizes"),
     ],
@@ -315,7 +315,7 @@ def test_wrong_wishes(wish: dict[str, object], message: str) -> None:
 
 def test_conflicts_have_no_order() -> None:
     with pytest.raises(InputError, match="reordering needs a program"):
-        reorder(read(EXAMPLES / "blur-differences.toml"), fuse=True)
+        reorder(read(EXAMPLES / "blur-differences.toml"), fuse="cells")
 
 
 def test_happens_before_has_no_schedule() -> None:
@@ -327,7 +327,7 @@ def test_happens_before_has_no_schedule() -> None:
 
 def test_the_budget_holds() -> None:
     with pytest.raises(BudgetExceeded):
-        reorder(example("lbm-d3q19"), fuse=True, budget=Budget(0.0001))
+        reorder(example("lbm-d3q19"), fuse="cells", budget=Budget(0.0001))
 
 
 # ---------------------------------------------------------------- fusion
@@ -355,14 +355,14 @@ live_out = "{ A[i] }"
 def test_fused_blur_needs_three_rows() -> None:
     program = example("blur")
     assert fold(program)["blurx"].size == read_formula("N^2")
-    found = kept(program, reorder(program, fuse=True), {"N": 3}, {"N": 5})
+    found = kept(program, reorder(program, fuse="cells"), {"N": 3}, {"N": 5})
     for n in (3, 10, 100):
         assert fold(found)["blurx"].size.at({"N": n}) <= 3 * n
 
 
 def test_fused_stages_are_shifted() -> None:
     program = program_of(THREE_STAGES)
-    found = kept(program, reorder(program, fuse=True), {"N": 8})
+    found = kept(program, reorder(program, fuse="cells"), {"N": 8})
     sizes = {array.name: array.size for array in fold(found)}
     assert sizes == {"a": read_formula("2*N - 1"), "b": read_formula("2*N - 5")}
 
@@ -380,7 +380,7 @@ live_out = "{ c[i, j] }"
 
 def test_whole_components_are_fused() -> None:
     program = program_of(TRANSPOSED_TOO)
-    found = kept(program, reorder(program, fuse=True), {"N": 5})
+    found = kept(program, reorder(program, fuse="cells"), {"N": 5})
     assert fold(found)["a"].size.at({"N": 100}) <= 200
     assert fold(found)["b"].size.at({"N": 100}) <= 200
 
@@ -399,19 +399,19 @@ read = "[N] -> {{ S[i, j] -> B[{read}] }}"
 schedule = "[N] -> {{ S[i, j] -> [j, i] }}"
 """
     program = program_of(text)
-    kept(program, reorder(program, fuse=True), {"N": 2}, {"N": 3}, {"N": 4})
+    kept(program, reorder(program, fuse="cells"), {"N": 2}, {"N": 3}, {"N": 4})
 
 
 def test_fused_stages_run_row_by_row_in_parallel() -> None:
     program = program_of(THREE_STAGES)
-    found = kept(program, reorder(program, fuse=True, parallel=True), {"N": 8})
+    found = kept(program, reorder(program, fuse="cells", parallel=True), {"N": 8})
     assert found.parallel == {2: "doall"}
     sizes = {array.name: array.size for array in fold(found)}
     assert sizes == {"a": read_formula("3*N - 6"), "b": read_formula("3*N - 12")}
 
 
 def test_ties_are_broken_by_fusion() -> None:
-    found = reorder(example("gauss"), fuse=True)
+    found = reorder(example("gauss"), fuse="cells")
     assert found.schedule is not None
     assert found.schedule.is_injective()
 
@@ -425,7 +425,7 @@ schedule = "{ P[] -> [0]; Q[] -> [1] }"
 live_out = "{ b[] }"
 """
     program = program_of(text)
-    assert times_of(kept(program, reorder(program, fuse=True, parallel=True), {}), {}) == {
+    assert times_of(kept(program, reorder(program, fuse="cells", parallel=True), {}), {}) == {
         ("P", ()): (0,),
         ("Q", ()): (1,),
     }
@@ -437,7 +437,7 @@ def test_options_of_isl_are_restored() -> None:
     context = isl.DEFAULT_CONTEXT
     before = context.get_schedule_whole_component(), context.get_schedule_maximize_band_depth()
     assert before == (0, 0)
-    reorder(example("blur"), fuse=True)
+    reorder(example("blur"), fuse="cells")
     assert (context.get_schedule_whole_component(), context.get_schedule_maximize_band_depth()) == before
 
 
@@ -477,13 +477,13 @@ def test_illegal_tiles_are_refused_with_the_dependence() -> None:
 
 def test_fusion_skews_jacobi_for_tiles() -> None:
     program = example("jacobi-1d")
-    found = kept(program, reorder(program, fuse=True, tile=[4, 4]), {"n": 3}, {"n": 9})
+    found = kept(program, reorder(program, fuse="cells", tile=[4, 4]), {"n": 3}, {"n": 9})
     assert schedules_equal(found, "{ S[i, j] -> [floor(i/4), floor((i + j)/4), i, i + j] }")
 
 
 def test_time_tiles_of_two_statements() -> None:
     program = program_of(JACOBI_IN_PLACE)
-    found = kept(program, reorder(program, fuse=True, tile=[2, 3]), {"T": 4, "N": 9})
+    found = kept(program, reorder(program, fuse="cells", tile=[2, 3]), {"T": 4, "N": 9})
     times = times_of(found, {"T": 4, "N": 9})
     steps_of_first_tile = {t for (_, (t, _)), time in times.items() if time[:2] == min(times.values())[:2]}
     assert len(steps_of_first_tile) == 1
@@ -501,9 +501,9 @@ def test_time_tiles_of_two_statements() -> None:
     [
         ("blur", {"parallel": True}, {1: "doall"}),
         ("jacobi-1d", {"parallel": True}, {1: "doall"}),
-        ("jacobi-1d", {"fuse": True, "tile": [4, 4], "parallel": True}, {3: "doall"}),
+        ("jacobi-1d", {"fuse": "cells", "tile": [4, 4], "parallel": True}, {3: "doall"}),
         ("jacobi-1d-forall", {"tile": [2]}, {}),
-        ("jacobi-1d-doall", {"fuse": True}, {}),
+        ("jacobi-1d-doall", {"fuse": "cells"}, {}),
         ("blur-interleaved", {"tile": [2, 2], "parallel": True}, {1: "doall"}),
         ("scalar-chain", {"parallel": True}, {}),
     ],
@@ -545,10 +545,10 @@ def test_statements_inside_a_sequential_loop_are_separate_nests() -> None:
 
 WISHES = [
     {"parallel": True},
-    {"fuse": True},
-    {"fuse": True, "parallel": True},
-    {"fuse": True, "tile": [2]},
-    {"fuse": True, "tile": [2], "parallel": True},
+    {"fuse": "cells"},
+    {"fuse": "cells", "parallel": True},
+    {"fuse": "cells", "tile": [2]},
+    {"fuse": "cells", "tile": [2], "parallel": True},
     {"tile": [2], "parallel": True},
 ]
 

@@ -181,7 +181,7 @@ def test_an_update_through_other_arrays_is_done_in_place() -> None:
 @needs_compiler
 @pytest.mark.parametrize("style", ["fast", "readable"])
 def test_values_of_a_result_share_with_temporaries(style: Style) -> None:
-    program = reorder(reallocate(example("two-mm.c"), everything=True), fuse=True)
+    program = reorder(reallocate(example("two-mm.c"), everything=True), fuse="cells")
     result = fold_shared(program, "cells")
     assert total(result) == "max(J, L) + 1"
     code = result.to_c(style=style)

@@ -449,7 +449,7 @@ def test_the_bound_of_a_tiled_program_is_not_above_its_size(
     file = tmp_path / "gauss.c"
     file.write_text(GAUSS)
     sizes = ("--param", "h=40", "--param", "w=40")
-    assert run(monkeypatch, "fold", str(file), "--fuse", "--tile", "16x16", *sizes, "--json") == 0
+    assert run(monkeypatch, "fold", str(file), "--fuse=cells", "--tile", "16x16", *sizes, "--json") == 0
     (entry,) = json.loads(capsys.readouterr().out)["arrays"]
     assert 16 < entry["at"]["lower_bound"] <= entry["at"]["size"]
 

@@ -121,7 +121,7 @@ def test_code_runs(name: str, params: dict[str, int], style: str) -> None:
 @cache
 def folded(name: str) -> FoldResult:
     if name == "tiled by us":
-        program = reorder(program_of(STAGES), fuse=True, tile=(8, 8))
+        program = reorder(program_of(STAGES), fuse="cells", tile=(8, 8))
     else:
         program = blur() if name == "blur" else program_of(PARALLELOGRAMS if name[0] == "p" else ROWS)
     return fold(program, local=1 if name == "rows" else 2)

@@ -51,7 +51,7 @@ def test_corners_of_blur() -> None:
     program = Source("examples/blur.c").read()
     by_rows = Order("rows", Reorder("S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"))
     rows = evaluate(program, by_rows, {"N": 8}, 20)
-    fused = evaluate(program, Order("fused", Reorder(fuse=True)), {"N": 8}, 20)
+    fused = evaluate(program, Order("fused by cells", Reorder(fuse="cells")), {"N": 8}, 20)
     assert (rows.latency, rows.cells) == (16, 8)
     assert fused.cells == 3
     assert fused.parallelism == 1

@@ -175,15 +175,15 @@ def test_a_program_in_which_nothing_folds_stays_byte_for_byte(name: str) -> None
 
 ORDERS = {
     "fuse": (
-        {"fuse": True},
+        {"fuse": "cells"},
         {"blur": "3", "unsharp": "5", "gauss-filter": "3", "three-mm": "N", "pyramid": "2"},
     ),
     "parallel": (
         {"parallel": True},
         {"blur": "N^2", "harris": "max(N - 2, 0)", "jacobi-1d": "max(2*N - 1, 2)"},
     ),
-    "tiles": ({"fuse": True, "tile": (4, 4)}, {"blur": "12", "unsharp": "20", "three-mm": "4*N"}),
-    "fused rows in parallel": ({"fuse": True, "parallel": True}, {"blur": "3*N", "three-mm": "N"}),
+    "tiles": ({"fuse": "cells", "tile": (4, 4)}, {"blur": "12", "unsharp": "20", "three-mm": "4*N"}),
+    "fused rows in parallel": ({"fuse": "cells", "parallel": True}, {"blur": "3*N", "three-mm": "N"}),
 }
 
 

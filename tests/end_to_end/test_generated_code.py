@@ -37,7 +37,7 @@ def region_of(text: str, folder: Path, *, fuse: bool = False, **how: Any) -> Fol
     (program,) = read_all(str(file))
     assert isinstance(program, Program)
     if fuse:
-        program = reorder(program, fuse=True, budget=Budget(30.0))
+        program = reorder(program, fuse="cells", budget=Budget(30.0))
     return fold(program, budget=30.0).region(**how)
 
 
@@ -516,7 +516,7 @@ void between(int lo, int hi, const int in[restrict 64], int out[restrict 64])
 
 
 @pytest.mark.parametrize("loop", ["lo; i < hi; i++", "hi; i >= lo; i--"])
-@pytest.mark.parametrize("order", [{}, {"parallel": True}, {"tile": (8,)}, {"fuse": True}], ids=str)
+@pytest.mark.parametrize("order", [{}, {"parallel": True}, {"tile": (8,)}, {"fuse": "cells"}], ids=str)
 def test_no_bound_of_a_loop_that_does_not_run_overflows(
     loop: str, order: dict[str, object], tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from arrayfold import fold, read_all, reorder
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Fuse
 from arrayfold.base.errors import InputError
 from arrayfold.codegen import write_c
 from arrayfold.program.model import Program
@@ -226,9 +227,9 @@ def test_reuse_inside_an_instance_and_beside_other_threads(
 
 @pytest.mark.parametrize(
     ("name", "fuse"),
-    [("blur", False), ("harris", False), ("jacobi-1d", False), ("blur", True), ("three-mm", True)],
+    [("blur", None), ("harris", None), ("jacobi-1d", None), ("blur", "cells"), ("three-mm", "rows")],
 )
-def test_loops_made_parallel(name: str, fuse: bool, sanitizer: Sanitizer, tmp_path: Path) -> None:
+def test_loops_made_parallel(name: str, fuse: Fuse | None, sanitizer: Sanitizer, tmp_path: Path) -> None:
     """Sequential examples whose loops the tool runs in parallel, folded for that order."""
     path = Path(f"examples/{name}.c")
     (problem,) = read_all(path)

@@ -79,7 +79,7 @@ def warm_up() -> None:
     size = Parameter("size", "int", "n", "int n")
     program = CProgram((), (Function("kernel", "void", (size,), body),), ("n",), ((1,),))
     with tempfile.TemporaryDirectory(prefix="arrayfold-fuzz-") as folder:
-        for options in (("--mode", "reallocate", "--share", "auto"), ("--fuse", "--tile", "2")):
+        for options in (("--mode", "reallocate", "--share", "auto"), ("--fuse=cells", "--tile", "2")):
             fold_in_process(program, options, Path(folder))
             Path(folder, "folded.c").unlink(missing_ok=True)
         run_versions(program, [Version(program.text)], Path(folder))

@@ -27,8 +27,8 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
     if order < 6:
         chosen = [["--fuse"], ["--parallel"], ["--fuse", "--parallel"]]
         tile = draw.choice(("2", "3", "2x3", "4x2", "3x3", "2x2x2"))
-        chosen += [["--tile", tile], ["--tile", tile], ["--fuse", "--tile", tile]]
-        chosen += [["--tile", tile, "--parallel"], ["--fuse"]]
+        chosen += [["--tile", tile], ["--tile", tile], ["--fuse=cells", "--tile", tile]]
+        chosen += [["--tile", tile, "--parallel"], ["--fuse=cells"]]
         words += draw.choice(chosen)
     elif order == 6:
         words += ["--order", draw.choice(("dependences", "tilings"))]
@@ -72,7 +72,7 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
 
 def without_order(options: tuple[str, ...]) -> tuple[str, ...]:
     """The options without those that ask for another order, which many programs do not allow."""
-    alone = ("--fuse", "--parallel")
+    alone = ("--fuse", "--fuse=cells", "--parallel")
     valued = ("--tile", "--order", "--local", "--loops", "--method", "--param")
     kept: list[str] = []
     for word, last in zip(options, ("", *options), strict=False):

@@ -45,12 +45,12 @@ FLAGS = (
 )
 LONGER = 19
 ORDERS: dict[str, dict[str, Any]] = {
-    "fuse": {"fuse": True},
+    "fuse": {"fuse": "cells"},
     "tile": {"tile": (2,)},
     "tile2": {"tile": (2, 3)},
     "parallel": {"parallel": True},
-    "fuse_tile": {"fuse": True, "tile": (2, 2)},
-    "fuse_parallel": {"fuse": True, "parallel": True},
+    "fuse_tile": {"fuse": "cells", "tile": (2, 2)},
+    "fuse_parallel": {"fuse": "cells", "parallel": True},
     "local": {"local": 1},
     "tile_local": {"tile": (2,), "local": 1},
     "parallel_local": {"parallel": True, "local": 1},
@@ -58,7 +58,7 @@ ORDERS: dict[str, dict[str, Any]] = {
     "cells": {"share": "cells"},
     "values": {"mode": "temporaries", "share": "none"},
     "values_cells": {"mode": "temporaries", "share": "cells"},
-    "values_fuse": {"mode": "everything", "fuse": True, "share": "none"},
+    "values_fuse": {"mode": "everything", "fuse": "cells", "share": "none"},
     "values_parallel": {"mode": "everything", "parallel": True, "share": "arrays"},
 }
 

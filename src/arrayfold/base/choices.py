@@ -9,10 +9,12 @@ Share: TypeAlias = Literal["none", "arrays", "offsets", "cells", "auto"]
 Mode: TypeAlias = Literal["contract", "reallocate"]
 Loops: TypeAlias = Literal["keep", "generate"]
 Style: TypeAlias = Literal["fast", "readable"]
+Fuse: TypeAlias = Literal["rows", "cells"]
 AnyOrder: TypeAlias = Literal["dependences", "tilings"]
 Construction: TypeAlias = Literal["values", "live-write", "live-live", "butterfly"]
 FigureKind: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
 
+FUSES: tuple[Fuse, ...] = get_args(Fuse)
 FAVORS: tuple[Favor, ...] = get_args(Favor)
 SHARES: tuple[Share, ...] = get_args(Share)
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)

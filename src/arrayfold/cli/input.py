@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from arrayfold.base.choices import AnyOrder
+from arrayfold.base.choices import AnyOrder, Fuse
 from arrayfold.base.errors import InputError
 from arrayfold.cli.console import Console
 from arrayfold.cli.options import Quiet, Verbose
@@ -82,9 +82,11 @@ class Input:
         typer.Option(metavar="MAP", help="Run in this order: S[i] -> [i, 0]; ..."),
     ] = None
     fuse: Annotated[
-        bool,
-        typer.Option("--fuse", help="Interleave producers and consumers."),
-    ] = False
+        Fuse | None,
+        typer.Option(
+            metavar="[rows|cells]", help="Producers and consumers together: row by row, or cell by cell."
+        ),
+    ] = None
     tile: Annotated[
         str | None,
         typer.Option(metavar="32x32", help="Tile the outermost loops."),
@@ -130,7 +132,7 @@ class Input:
 
     def as_written(self) -> Input:
         """The same without another order."""
-        return replace(self, schedule=None, fuse=False, tile=None, parallel=False, order=None)
+        return replace(self, schedule=None, fuse=None, tile=None, parallel=False, order=None)
 
     def read(self, budget: Budget | None = None) -> Problem:
         """The one problem of the file, or the one that --region names."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from arrayfold.base.choices import FUSES
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError
 from arrayfold.cli.analysis import check, compare, conflicts, model, papers
@@ -39,7 +41,7 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        app(standalone_mode=True)
+        app(args=with_bare_options(sys.argv[1:]), standalone_mode=True)
     except ArrayfoldError as error:
         print(f"arrayfold: {error}", file=sys.stderr)  # noqa: T201
         return error.exit_status
@@ -55,6 +57,20 @@ def _run() -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     return 0
+
+
+def with_bare_options(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with a value for options that need none: `--fuse` alone is `--fuse rows`.
+
+    >>> with_bare_options(["fold", "--fuse", "a.c"])
+    ['fold', '--fuse=rows', 'a.c']
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    found = list(arguments)
+    for k, argument in enumerate(arguments[:end]):
+        if argument == "--fuse" and not (k + 1 < end and arguments[k + 1] in FUSES):
+            found[k] = f"--fuse={FUSES[0]}"
+    return found
 
 
 @app.command(hidden=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import FUSES
 from arrayfold.base.errors import BudgetExceeded
 from arrayfold.exact.isl import maps_of
 from arrayfold.methods.occupancy_vectors.schedules import ScheduleSpace, causality_rows, schedule_set
@@ -40,12 +41,16 @@ def candidate_orders(program: Program, largest: int, tile: int, budget: Budget |
     assert program.schedule is not None
     depth = len(loop_dimensions(program.schedule))
     found = [Order("as written", Reorder()), Order("parallel loops", Reorder(parallel=True))]
-    found += [Order("fused", Reorder(fuse=True))]
-    found += [Order("fused, parallel loops", Reorder(fuse=True, parallel=True))]
+    for fuse in FUSES:
+        found += [Order(f"fused by {fuse}", Reorder(fuse=fuse))]
+        found += [Order(f"fused by {fuse}, parallel loops", Reorder(fuse=fuse, parallel=True))]
     if tile and depth:
         sizes = (tile,) * depth
-        found += [Order("tiled", Reorder(tile=sizes)), Order("fused, tiled", Reorder(fuse=True, tile=sizes))]
-        found += [Order("fused, tiled, parallel", Reorder(fuse=True, tile=sizes, parallel=True))]
+        found += [
+            Order("tiled", Reorder(tile=sizes)),
+            Order("fused by cells, tiled", Reorder(fuse="cells", tile=sizes)),
+        ]
+        found += [Order("fused by cells, tiled, parallel", Reorder(fuse="cells", tile=sizes, parallel=True))]
     limit = budget or Budget(None)
     with suppress(BudgetExceeded), limit.limit("the search for affine schedules"):
         for text in itertools.islice(_affine_schedules(program, largest, limit), _MOST_SCHEDULES):

@@ -9,6 +9,7 @@ import islpy as isl
 
 from arrayfold.exact.isl import coalesced, maps_by_domain, maps_of
 from arrayfold.exact.relations import relation, union_of_maps
+from arrayfold.order.nests import constant, varies
 from arrayfold.program.model import Parallelism, Program
 
 
@@ -22,7 +23,7 @@ def loop_dimensions(times: isl.UnionMap) -> tuple[int, ...]:
     """
     parts = maps_of(times)
     depth = max((part.dim(isl.dim_type.out) for part in parts), default=0)
-    return tuple(d for d in range(depth) if any(_varies(part, d) for part in parts))
+    return tuple(d for d in range(depth) if any(varies(part, d) for part in parts))
 
 
 def with_parallel_loops(program: Program, dependences: isl.UnionMap) -> Program:
@@ -111,7 +112,7 @@ def _parallel_dimensions(nest: _Nest, times: Mapping[str, isl.Map]) -> dict[str,
         for ends, pairs in nest.pairs.items()
         if not (left := pairs.equate(isl.dim_type.in_, d, isl.dim_type.out, d)).is_empty()
     }
-    if not any(_varies(times[name], d) for name in nest.statements):
+    if not any(varies(times[name], d) for name in nest.statements):
         found: dict[str, int] = {}
         for group in _grouped(nest.statements, times, d):
             among = {ends: pairs for ends, pairs in inner.items() if ends[0] in group and ends[1] in group}
@@ -127,31 +128,11 @@ def _grouped(statements: Sequence[str], times: Mapping[str, isl.Map], d: int) ->
     """The statements by their constant time in a dimension; one group if some constant has parameters."""
     groups: dict[int, list[str]] = {}
     for name in statements:
-        value = _constant(times[name], d)
+        value = constant(times[name], d)
         if value is None:
             return (tuple(statements),)
         groups.setdefault(value, []).append(name)
     return tuple(tuple(group) for group in groups.values())
-
-
-def _varies(times: isl.Map, d: int) -> bool:
-    """Whether a dimension takes several values for the same parameters."""
-    values = _values(times, d)
-    pairs = isl.Map.from_domain_and_range(values, values)
-    return not pairs.is_subset(isl.Map.identity(pairs.get_space()))
-
-
-def _constant(times: isl.Map, d: int) -> int | None:
-    """The only value of a dimension, None if there are several or it depends on parameters."""
-    values = _values(times, d)
-    least, most = values.dim_min_val(0), values.dim_max_val(0)
-    return least.to_python() if least.is_int() and least.eq(most) else None
-
-
-def _values(times: isl.Map, d: int) -> isl.Set:
-    values = times.range()
-    depth = values.dim(isl.dim_type.set)
-    return values.project_out(isl.dim_type.set, d + 1, depth - d - 1).project_out(isl.dim_type.set, 0, d)
 
 
 # ---------------------------------------------------------------- splitting
@@ -159,7 +140,7 @@ def _values(times: isl.Map, d: int) -> isl.Set:
 
 def _needs_split(others: Sequence[isl.Map], d: int) -> bool:
     """Whether statements outside the parallel nests use a dimension to order instances."""
-    constants = {_constant(part, d) for part in others}
+    constants = {constant(part, d) for part in others}
     return None in constants or len(constants) > 1
 
 

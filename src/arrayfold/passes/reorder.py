@@ -10,6 +10,7 @@ from typing import ClassVar
 import islpy as isl
 
 from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.choices import FUSES, Fuse
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import InputError
 from arrayfold.base.reported import reported
@@ -23,6 +24,7 @@ from arrayfold.order.fusion import fused_schedule
 from arrayfold.order.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order.parse import read_schedule, schedule_source
 from arrayfold.order.private_overlaps import first_overlap, overlapping
+from arrayfold.order.row_fusion import RowFusion
 from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
@@ -33,7 +35,8 @@ class Reorder:
     """Another order, which keeps every memory dependence.
 
     schedule  an order in isl notation, such as "{ S[y, x] -> [y, x, 0]; T[y, x] -> [y + 2, x, 1] }"
-    fuse      an order that brings producers and consumers together
+    fuse      an order that brings producers and consumers together: with "rows" each stage runs over a row as
+              soon as the rows that it reads are there, with "cells" each iteration as soon as its cells are
     tile      sizes of tiles for the outermost loops; a loop with size 1 is not cut
     parallel  the outermost loop of each nest that carries no dependence becomes doall
     """
@@ -41,12 +44,14 @@ class Reorder:
     name: ClassVar[str] = "reorder"
     flags: ClassVar[tuple[str, ...]] = ("--schedule", "--fuse", "--tile", "--parallel")
     schedule: str | None = None
-    fuse: bool = False
+    fuse: Fuse | None = None
     tile: tuple[int, ...] = ()
     parallel: bool = False
 
     def __post_init__(self) -> None:
-        if self.schedule is not None and self.fuse:
+        if self.fuse is not None and self.fuse not in FUSES:
+            raise InputError(f"there is no way to fuse {self.fuse!r}; it is {' or '.join(FUSES)}")
+        if self.schedule is not None and self.fuse is not None:
             hint = "Leave --schedule or --fuse out."
             raise InputError("an order is either given or fused, not both", hint=hint)
         for size in self.tile:
@@ -61,7 +66,7 @@ class Reorder:
     def options(self) -> list[str]:
         """The options on the command line."""
         found = ["--schedule", self.schedule] if self.schedule is not None else []
-        found += ["--fuse"] * self.fuse
+        found += ["--fuse", self.fuse] if self.fuse is not None else []
         found += ["--tile", "x".join(map(str, self.tile))] if self.tile else []
         return found + ["--parallel"] * self.parallel
 
@@ -88,16 +93,18 @@ def reorder(
     problem: Problem | Kernel,
     *,
     schedule: str | None = None,
-    fuse: bool = False,
+    fuse: Fuse | bool | None = None,
     tile: Sequence[int] = (),
     parallel: bool = False,
     budget: Budget | float | None = None,
 ) -> Program:
     """The program in another order, which keeps every memory dependence, or an error that shows one broken.
 
-    The parameters are those of `Reorder`. Without any of them the program is returned as it is.
+    The parameters are those of `Reorder`; fuse=True is "rows". Without any of them the program is returned as
+    it is.
     """
-    return Reorder(schedule, fuse, tuple(tile), parallel).apply(as_problem(problem), as_budget(budget))
+    how = ("rows" if fuse else None) if isinstance(fuse, bool) else fuse
+    return Reorder(schedule, how, tuple(tile), parallel).apply(as_problem(problem), as_budget(budget))
 
 
 def _reordered(program: Program, budget: Budget, order: Reorder, _: object) -> Program:
@@ -107,7 +114,7 @@ def _reordered(program: Program, budget: Budget, order: Reorder, _: object) -> P
             return ordered
         # In this order more variables may do with one for each thread than in the one that was tried first.
         ordered = _sharing(ordered, overlapping(replace(ordered, private=program.private)), program.private)
-        return _with_own_variables(ordered, lambda one: _parallel(one, order.fuse))
+        return _with_own_variables(ordered, lambda one: _parallel(one, order.fuse is not None))
 
 
 def _with_own_variables(program: Program, order: Callable[[Program], Program]) -> Program:
@@ -156,7 +163,8 @@ def _placed(program: Program, order: Reorder) -> Program:
     ordered = _ordered(program, dependences, order.schedule, order.fuse)
     if order.tile:
         ordered = _tiled(ordered, order.tile)
-        hint = "A loop with size 1 is not cut." + ("" if order.fuse else " --fuse looks for loops to tile.")
+        looks = "" if order.fuse == "cells" else " --fuse cells looks for loops to tile."
+        hint = f"A loop with size 1 is not cut.{looks}"
         _check_order(ordered, dependences, hint)
     return ordered
 
@@ -191,7 +199,9 @@ def refuse_aliases(program: Program) -> None:
         )
 
 
-def _ordered(program: Program, dependences: Sequence[Dependence], text: str | None, fuse: bool) -> Program:
+def _ordered(
+    program: Program, dependences: Sequence[Dependence], text: str | None, fuse: Fuse | None
+) -> Program:
     """The program in the order as written, given or fused, all loops sequential."""
     if text is not None:
         source = schedule_source(program, text)
@@ -202,16 +212,21 @@ def _ordered(program: Program, dependences: Sequence[Dependence], text: str | No
         return given
     as_before = replace(program, parallel={})
     hint = "As written they run at the same time, or in a forall loop; give an order with --schedule."
-    if not fuse:
+    if fuse is None:
         _check_order(as_before, dependences, hint)
         return as_before
     flows = find_dataflow(program, sweep(order_of(program))).flows.range_factor_domain()
-    try:
-        times = fused_schedule(program, union_of(program, dependences), flows)
-    except isl.Error:
-        # A forall loop may have dependences in a circle: no sequential order keeps them.
+    must_keep = union_of(program, dependences)
+    if fuse == "rows":
         _check_order(as_before, dependences, hint)
-        raise
+        times = RowFusion().schedule(as_before, must_keep, flows)
+    else:
+        try:
+            times = fused_schedule(program, must_keep, flows)
+        except isl.Error:
+            # A forall loop may have dependences in a circle: no sequential order keeps them.
+            _check_order(as_before, dependences, hint)
+            raise
     fused = program.in_order(times, {})
     assert find_violation(fused, dependences) is None
     return fused
