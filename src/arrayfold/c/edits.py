@@ -133,7 +133,7 @@ def removal(text: CText, declaration: c.Declare, doomed: Sequence[Variable], end
                 "Declare it directly.",
             )
     if len(doomed) == len(declared):
-        return [_whole_line(text.text, declaration.span.start, end)]
+        return [whole_line(text.text, declaration.span.start, end)]
     edits: list[Edit] = []
     for position, variable in enumerate(declared):
         if variable not in doomed:
@@ -153,7 +153,7 @@ def _declarator_start(plain: str, name_at: int) -> int:
     return _declarator_start(plain, len(before) - 1) if before.endswith("(") else name_at
 
 
-def _whole_line(text: str, start: int, end: int) -> Edit:
+def whole_line(text: str, start: int, end: int) -> Edit:
     """The range, and its line with it if nothing else stands there."""
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end)

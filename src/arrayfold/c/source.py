@@ -11,6 +11,7 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError, NotAffine, SourcePosition
 from arrayfold.c import tree as c
+from arrayfold.c.allocation import Allocation
 from arrayfold.c.lexer import blank, identifiers
 from arrayfold.c.tree import CStatement, Expression, FunctionTree, Node, Span, Variable, bare, named_in, walk
 from arrayfold.exact.formula import Formula
@@ -256,6 +257,8 @@ class CSource:
     uncertain   where a loop stands of which data decides how often it runs: its first turns stand for all
     flat        array whose text has one subscript for several dimensions of the model -> its strides
     pointers    variables that point into arrays and are no arrays of the model
+    allocations pointer -> the memory that the function allocates for it alone
+    scratch     static arrays that nothing but the function names
     """
 
     text: CText
@@ -283,6 +286,8 @@ class CSource:
         default_factory=dict[Variable, "tuple[Formula, ...]"]
     )
     pointers: frozenset[Variable] = frozenset()
+    allocations: Mapping[Variable, Allocation] = field(default_factory=dict[Variable, Allocation])
+    scratch: frozenset[Variable] = frozenset()
 
     @property
     def name(self) -> str:

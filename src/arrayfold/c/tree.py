@@ -208,10 +208,14 @@ class Parentheses(_Expression):
 
 
 class Opaque(_Expression):
-    """Anything else, with the word for it; `parts` are the expressions inside."""
+    """Anything else, with the word for it; `parts` are the expressions inside.
+
+    value  what sizeof says, if that is a constant
+    """
 
     what: str
     parts: tuple[Expression, ...] = ()
+    value: int | None = None
 
 
 Expression: TypeAlias = (

@@ -28,6 +28,8 @@ def can_stand_twice(source: CSource) -> bool:
     """
     region = source.region
     named = {**source.variables, **source.replaced}
+    if source.scratch.intersection(named.values()):
+        return False
     understood = {variable for name, variable in named.items() if name in source.declared}
     if any(one.is_array and is_own(source, one) for one in {*named.values()} - understood):
         return False

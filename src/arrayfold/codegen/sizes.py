@@ -141,9 +141,9 @@ def has_unknown_extents(program: Program, name: str) -> bool:
     if source is None or name in source.declared or name in program.relocation.origins or name in made:
         return False
     variable = source.variables.get(name)
-    if variable is None or variable.is_pointer:
-        return False
-    return variable.is_array and variable.storage == "local"
+    if variable is None or variable in source.allocations or variable in source.scratch:
+        return variable is not None
+    return variable.is_array and variable.storage == "local" and not variable.is_pointer
 
 
 def at_least_one(size: Formula, context: isl.Set) -> Formula:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import islpy as isl
 
+from arrayfold.c.allocation import Allocation
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, without_outer
 from arrayfold.c.tree import Expression, Variable
 from arrayfold.codegen.inner_loop import InnerLoop
@@ -51,6 +52,7 @@ class Storage:
     is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
     is_linear     the text declares it with one dimension, and so it stays
     first         where in a row loops begin to write, if that should be the start of a cache line
+    allocation    where the text allocates it, now with its new size; then it needs no declaration
     """
 
     variable: Variable
@@ -69,6 +71,7 @@ class Storage:
     is_automatic: bool = False
     is_linear: bool = False
     first: int | None = None
+    allocation: Allocation | None = None
 
     def _beside(self, word: str) -> str:
         """A name for what belongs to it."""
@@ -84,7 +87,7 @@ class Storage:
         """Whether it is allocated: sizes that only the run knows, or large ones."""
         if self.share is not None:
             return True
-        if not self.may_allocate or self.is_automatic:
+        if not self.may_allocate or self.is_automatic or self.allocation is not None:
             return False
         size = Formula.product(self.sizes.extents)
         if not size.is_constant:
@@ -115,6 +118,7 @@ class Storage:
         """How many elements are in front of the first row, if loops should begin to write with a line."""
         lanes = self._in_a_line
         can = self.may_align and not (self.is_flat or self.is_linear or self.share) and lanes is not None
+        can = can and self.allocation is None
         if self.first is None or not can or self._has_room(self._padded_cells) is False:
             return None
         return -self.first % (lanes or 1)
@@ -138,12 +142,16 @@ class Storage:
         element = written_type(self.variable)
         named, sizes = self._named_sizes()
         if self.is_linear:
-            sizes = [self._one_size(sizes)] if sizes else []
+            sizes = [self.one_size(sizes)] if sizes else []
         brackets = "".join(f"[{size}]" for size in sizes)
         tables = (line for row in self.layout.tables() for line in row.declaration())
         is_padded = self._lead is not None and len(sizes) > 1
         remark = "; rows of whole cache lines" if is_padded else ""
         lines = [f"/* {self.comment}{remark} */", *tables, *named]
+        if self.allocation is not None:
+            own = self.variable.name
+            cells = f"{element} *{self.name} = ({element} *){own};"
+            return [*lines[: len(lines) - len(named)], *([cells] if self.name != own else [])]
         if self.is_aligned:
             return [*lines, *self._in_lines(element, sizes)]
         if not self.is_on_heap:
@@ -329,12 +337,9 @@ class Storage:
             rows = self._flattened(rows)
         return self.name + "".join(f"[{row}]" for row in rows)
 
-    def _one_size(self, sizes: Sequence[str]) -> str:
-        """The product of its extents."""
-        if any(
-            text.isidentifier() and "?" in formula_text(one, self.parameter)
-            for text, one in zip(sizes, self.sizes.extents, strict=True)
-        ):
+    def one_size(self, sizes: Sequence[str]) -> str:
+        """The product of its extents, whose texts are given."""
+        if any("?" in formula_text(one, self.parameter) for one in self.sizes.extents):
             return " * ".join(map(parenthesised, sizes))
         return formula_text(Formula.product(self.sizes.extents), self.parameter)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from arrayfold.c.edits import Edit, NotInText, removal
+from arrayfold.c.edits import Edit, NotInText, removal, whole_line
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import CSource, CText, assigned_in
 from arrayfold.c.tree import (
@@ -24,6 +24,8 @@ from arrayfold.c.tree import (
 
 def is_own(source: CSource, variable: Variable) -> bool:
     """Whether the declaration can go; other arrays stay declared and a new one takes their place."""
+    if variable in source.scratch:
+        return True
     if variable.storage != "local" or variable.is_pointer:
         return False
     return not any(
@@ -63,6 +65,8 @@ def unused_variables(
 def _sizes_and_subscripts(source: CSource, folded: Collection[Variable]) -> Iterator[Expression]:
     for variable in folded:
         yield from (extent for extent in variable.extents if not isinstance(extent, int | None))
+        if variable in source.allocations:
+            yield from source.allocations[variable].call.arguments
     for node in source.region.nodes():
         if isinstance(node, Subscript):
             access = array_access(node)
@@ -122,6 +126,15 @@ def removals_inside(source: CSource, replaced: Sequence[Variable]) -> Iterator[E
     for one in lost_variables(source, replaced):
         if source.region.holds(one.declaration.span.start):
             yield from one.removal(source.text)
+
+
+def removals_of_scratch(source: CSource, replaced: Collection[Variable]) -> Iterator[Edit]:
+    """The edits that take out arrays of file scope that nothing names any more."""
+    text = source.text
+    for variable in replaced:
+        if variable in source.scratch and variable.storage == "global":
+            start = variable.span.start
+            yield whole_line(text.text, start, end_of_statement(text.plain, start) or variable.span.end)
 
 
 def pointer_removals(source: CSource, replaced: Collection[Variable]) -> Iterator[Edit]:

@@ -10,10 +10,12 @@ import islpy as isl
 
 from arrayfold.base.choices import Style
 from arrayfold.base.errors import ArrayfoldError, InputError
+from arrayfold.c.allocation import Allocation
 from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
 from arrayfold.c.lexer import CHOSEN_END, CHOSEN_START, identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
+from arrayfold.codegen.allocations import removal_of_allocations, size_edit
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
 from arrayfold.codegen.cells import KeptCells
 from arrayfold.codegen.checks import assumption_checks, means_the_library
@@ -21,7 +23,7 @@ from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.names import Names
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
-from arrayfold.codegen.sizes import Sizes, find_sizes, plain_sizes
+from arrayfold.codegen.sizes import Sizes, declared_extents, find_sizes, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import (
     LostVariables,
@@ -29,6 +31,7 @@ from arrayfold.codegen.unused import (
     lost_variables,
     pointer_removals,
     removals_inside,
+    removals_of_scratch,
     unused_variables,
 )
 from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
@@ -90,7 +93,10 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
         edits += fold_where_smaller(
             source, storages, replaced, _region_edits(region, source, storages, names)
         )
-        for one in lost_variables(source, replaced):
+        edits += removals_of_scratch(source, replaced)
+        changed, gone = _allocation_edits(source, storages, replaced)
+        edits += changed
+        for one in (*lost_variables(source, replaced), *gone):
             if not source.region.holds(one.declaration.span.start):
                 doomed.setdefault(one.declaration.span.start, one).gone.update(one.gone)
         has_checks = region.checks_assumptions and bool(region.program.assumptions)
@@ -105,6 +111,19 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
     written = apply_edits(text.text, edits)
     return written.replace(CHOSEN_START, "").replace(CHOSEN_END, "").encode("latin-1")
+
+
+def _allocation_edits(
+    source: CSource, storages: Sequence[Storage], replaced: Sequence[Variable]
+) -> tuple[list[Edit], list[LostVariables]]:
+    """What gives memory that the text allocates its new size, and takes out what nothing uses any more."""
+    in_place = {one.variable: one for one in storages if one.allocation is not None}
+    edits = [size_edit(one, source) for one in in_place.values()]
+    if any(one.sizes.choice is not None for one in storages):
+        return edits, []
+    gone = [one for variable, one in source.allocations.items() if variable in {*replaced} - {*in_place}]
+    more, lost = removal_of_allocations(source, gone)
+    return [*edits, *more], lost
 
 
 def allocated_cells(region: FoldedRegion, values: Mapping[str, int]) -> dict[str, int]:
@@ -130,6 +149,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     found = _sizes(region, source, names)
+    allocations = _allocations_in_place(region, source)
     for fold in region.folds:
         name = fold.mapping.array
         variable = source.variables[name]
@@ -141,11 +161,17 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         buffer = program.relocation.buffers.get(name)
         sizes = found[name]
+        allocation = allocations.get(variable)
+        has_rows = allocation is not None and _has_old_rows(program, name, sizes)
         is_of_several = list(source.variables.values()).count(variable) > 1
         if name in program.relocation.origins or buffer is not None or is_of_several:
             new_name = names.fresh(name)
         elif is_own(source, variable):
             new_name = names.own_or_fresh(variable, function)
+        elif allocation is not None:
+            new_name = (
+                variable.name if has_rows or variable.rank == 1 else names.fresh(f"{variable.name}_cells")
+            )
         else:
             new_name = names.fresh(f"{variable.name}_folded")
         tile = 0 if buffer is None or buffer.is_persistent else buffer.dimensions
@@ -165,15 +191,43 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 tile,
                 any(d < tile for d in program.parallel),
                 blocks.get(name),
-                is_linear=variable in source.flat,
+                is_linear=variable in source.flat or (allocation is not None and not has_rows),
                 is_automatic=not region.is_off_stack
                 and is_own(source, variable)
+                and variable.storage == "local"
                 and not (has_jumps or name in program.relocation.origins or buffer is not None)
                 and variable.is_array,
                 first=_first_written(program, name, sizes.layout) if region.is_padded else None,
+                allocation=allocation,
             )
         )
     return storages
+
+
+def _allocations_in_place(region: FoldedRegion, source: CSource) -> dict[Variable, Allocation]:
+    """pointer -> where the text allocates what becomes the folded array."""
+    program = region.program
+    placed = {name for block in region.blocks for name in block.offsets}
+    found: dict[Variable, Allocation] = {}
+    for name in (fold.mapping.array for fold in region.folds):
+        variable = source.variables[name]
+        is_moved = name in program.relocation.origins or name in program.relocation.buffers or name in placed
+        is_one = list(source.variables.values()).count(variable) == 1
+        if variable in source.allocations and is_one and not is_moved:
+            found[variable] = source.allocations[variable]
+    return found
+
+
+def _has_old_rows(program: Program, name: str, sizes: Sizes) -> bool:
+    """Whether the inner dimensions of a folded array are those that its pointer points to."""
+    declared = declared_extents(program, name)
+    assert program.source is not None
+    is_flat = program.source.variables[name] in program.source.flat or declared is None
+    return (
+        not is_flat
+        and len(sizes.extents) == len(declared or ()) > 1
+        and sizes.extents[1:] == tuple((declared or ())[1:])
+    )
 
 
 def _sizes(region: FoldedRegion, source: CSource, names: Names) -> dict[str, Sizes]:
@@ -373,7 +427,7 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
             return by_cell
         storage = by_variable.get(variable)
         # Flat elements without a cell are parts of pointers, which go.
-        if storage is None or storage.is_linear or len(texts) != variable.rank:
+        if storage is None or variable in source.flat or len(texts) != variable.rank:
             return None
         return storage.element(storage.factors(texts, subscripts_of(node)))
 
@@ -400,6 +454,7 @@ def _around(
 
     unused  mentions of variables that it does not use any more
     """
+    unused = [line for line in unused if line not in {f"(void){one.name};" for one in source.allocations}]
     declarations = (line for one in storages for line in one.declaration())
     assumed = (f"/* assumed: {one} */" for one in region.program.assumptions)
     comments = (line.replace("*/", "* /", line.count("*/") - 1) for line in assumed)

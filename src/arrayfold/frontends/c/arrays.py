@@ -25,6 +25,7 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.frontends.c.allocations import OwnMemory
 from arrayfold.program.model import Kept
 
 _ISL_WORDS = (
@@ -33,8 +34,8 @@ _ISL_WORDS = (
 )
 _FROM_OUTSIDE: Mapping[str, str] = {
     "parameter": "comes from the caller",
-    "global": "global",
-    "static": "static: its values stay until the next call",
+    "global": "global: if nothing else uses its values, say --temporary {name}",
+    "static": "static: if nothing else uses its values, say --temporary {name}",
 }
 _CHARACTER = 8
 _ALLOCATORS = ("malloc", "calloc", "aligned_alloc", "realloc")
@@ -98,17 +99,25 @@ class Use:
     offset: int
 
 
-def uses_of_arrays(function: FunctionTree, understood: Collection[c.Node] = ()) -> dict[Variable, list[Use]]:
-    """Every mention of every array in a function."""
+def uses_of_arrays(
+    function: FunctionTree, understood: Collection[c.Node] = (), harmless: Collection[c.Node] = ()
+) -> dict[Variable, list[Use]]:
+    """Every mention of every array in a function.
+
+    understood  mentions of which it is known what becomes of the pointer
+    harmless    mentions that are left out
+    """
     found: dict[Variable, list[Use]] = {}
-    for variable, use in _uses(function.body, "used as a pointer", understood):
+    for variable, use in _uses(function.body, "used as a pointer", understood, harmless):
         found.setdefault(variable, []).append(use)
     return found
 
 
 def _uses(
-    node: Expression | CStatement, how: str, understood: Collection[c.Node]
+    node: Expression | CStatement, how: str, understood: Collection[c.Node], harmless: Collection[c.Node]
 ) -> Iterator[tuple[Variable, Use]]:
+    if node in harmless:
+        return
     if isinstance(node, c.Reference | c.Subscript):
         access = array_access(node)
         if access is not None:
@@ -118,7 +127,7 @@ def _uses(
                 is_known = is_element or node in understood
                 yield variable, Use("" if is_known else how, node.span.start)
             for subscript in subscripts:
-                yield from _uses(subscript, "used as a pointer", understood)
+                yield from _uses(subscript, "used as a pointer", understood, harmless)
             return
     if isinstance(node, c.Call):
         inner_how = f"given to {node.function.name}()"
@@ -131,7 +140,7 @@ def _uses(
     else:
         inner_how = "used as a pointer"
     for child in children(node):
-        yield from _uses(child, inner_how, understood)
+        yield from _uses(child, inner_how, understood, harmless)
 
 
 # ---------------------------------------------------------------- who may move
@@ -144,20 +153,23 @@ def find_kept(
     loops: Mapping[Variable, tuple[Variable, ...]],
     private: Mapping[str, int],
     parallel_start: int | None,
+    own: OwnMemory,
     understood: Collection[c.Node] = (),
 ) -> dict[Variable, Kept]:
     """Why arrays stay where they are; those that are missing are temporaries.
 
+    own         what the function allocates for itself
     understood  mentions of arrays of which it is known what becomes of the pointer
     """
-    uses = uses_of_arrays(region.function, understood)
+    uses = uses_of_arrays(region.function, understood, own.mentions)
     typed = _declared_with_their_type(text, region.function)
     reasons: dict[Variable, Kept] = {}
     for array in arrays:
-        reason = _reason(text, region, array, uses.get(array, []), loops, private)
+        reason = _reason(text, region, array, uses.get(array, []), loops, private, own)
         if array in typed:
             reason = Kept("declared together with its type", is_final=True)
-        if parallel_start is not None and array.span.start < parallel_start:
+        is_of_all = array.storage in _FROM_OUTSIDE or array.span.start < (parallel_start or 0)
+        if parallel_start is not None and is_of_all:
             reason = Kept(f"shared by the threads of line {text.line(parallel_start)}", is_final=True)
         if reason is not None:
             reasons[array] = reason
@@ -182,6 +194,7 @@ def _reason(
     uses: Sequence[Use],
     loops: Mapping[Variable, tuple[Variable, ...]],
     private: Mapping[str, int],
+    own: OwnMemory,
 ) -> Kept | None:
     for use in uses:
         if use.how and region.holds(use.offset):
@@ -195,11 +208,13 @@ def _reason(
     if loops.get(array):
         innermost = loops[array][-1].name
         return Kept(f"declared inside the loop over {innermost}", is_final=True)
-    if array.storage in _FROM_OUTSIDE:
-        return Kept(_FROM_OUTSIDE[array.storage])
-    if array.is_pointer:
+    if array.storage in _FROM_OUTSIDE and array not in own.scratch:
+        return Kept(_FROM_OUTSIDE[array.storage].format(name=array.name))
+    if array in own.reasons:
+        return Kept(own.reasons[array])
+    if array.is_pointer and array not in own.allocations:
         return Kept("a pointer to memory from elsewhere")
-    if array.initial is not None:
+    if array.initial is not None and not array.is_pointer:
         return Kept("has initial values")
     for use in uses:
         if not region.holds(use.offset):
@@ -208,12 +223,12 @@ def _reason(
     return None
 
 
-def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variable]) -> None:
+def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variable], own: OwnMemory) -> None:
     """Local pointers must come from an allocation: otherwise two names may mean the same memory."""
     for array in arrays:
         if not array.is_pointer or array.is_restrict or array.type.kind == "array":
             continue
-        if array.storage in ("parameter", "global"):
+        if array.storage in ("parameter", "global") or array in own.allocations:
             continue
         initial = array.initial
         while isinstance(initial, c.Parentheses | c.Cast):
@@ -235,9 +250,12 @@ def _is_allocation(node: Expression | CStatement) -> bool:
     return any(isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS for inner in inside)
 
 
-def possible_alias(arrays: Sequence[Variable], written: frozenset[Variable]) -> tuple[str, str] | None:
+def possible_alias(
+    arrays: Sequence[Variable], written: frozenset[Variable], own: OwnMemory
+) -> tuple[str, str] | None:
     """Two arrays from outside that may overlap, one of them written; None if there are none."""
     outside = [array for array in arrays if array.is_pointer or array.storage == "global"]
+    outside = [array for array in outside if array not in own.allocations and array not in own.scratch]
     for array in outside:
         for other in outside:
             is_same = array is other or (array.name > other.name and other in written)

@@ -322,8 +322,10 @@ class _Converter:
             operator = _BINARY[libclang.library().clang_getCursorBinaryOperatorKind(cursor)]
             is_assignment = operator.endswith("=") and operator not in ("<=", ">=", "==", "!=")
             return (c.Assign if is_assignment else c.Binary)(span, kind, operator, *inner)
+        value = libclang.evaluate(cursor) if name == "CXX_UNARY_EXPR" else None
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
-        return c.Opaque(span, kind, name.lower().removesuffix("_expr").replace("_", " "), inner)
+        what = name.lower().removesuffix("_expr").replace("_", " ")
+        return c.Opaque(span, kind, what, inner, value if isinstance(value, int) else None)
 
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
         text = self._token(cursor)

@@ -152,6 +152,7 @@ size_t fread(void *, size_t, size_t, FILE *);
 size_t fwrite(const void *, size_t, size_t, FILE *);
 void perror(const char *);
 """,
+    "alloca.h": "#include <stddef.h>\nvoid *alloca(size_t);\n#define alloca(size) __builtin_alloca(size)\n",
     "string.h": """
 #include <stddef.h>
 void *memcpy(void *, const void *, size_t);

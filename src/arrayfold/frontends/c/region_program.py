@@ -99,7 +99,7 @@ class RegionProgram:
             reader.skipped,
             impure=reader.calls.hidden_state(assigned),
             pure=reader.calls.pure,
-            may_alias=possible_alias(reader.arrays, frozenset(assigned)),
+            may_alias=possible_alias(reader.arrays, frozenset(assigned), reader.own),
             has_tasks=needs_tasks(reader.directives),
             of_threads=reader.of_threads,
             declared={
@@ -116,6 +116,8 @@ class RegionProgram:
                 if found.shape is not None
             },
             pointers=reader.pointers.set_inside,
+            allocations=reader.own.allocations,
+            scratch=reader.own.scratch,
         )
 
     def _kept(self, private: Mapping[str, int], parallel_start: int | None) -> dict[Variable, Kept]:
@@ -130,9 +132,10 @@ class RegionProgram:
             reader.loops_of_variables,
             private,
             parallel_start,
+            reader.own,
             reader.pointers.understood,
         )
-        kept |= reader.calls.used_arrays(reader.arrays)
+        kept |= reader.calls.used_arrays(reader.arrays, reader.own.mentions)
         for array, reason in pointed_into(reader).items():
             kept[array] = Kept(reason, is_final=True)
         for array in arrays:

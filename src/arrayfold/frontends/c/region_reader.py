@@ -12,8 +12,10 @@ import islpy as isl
 from arrayfold.c.calls import changed_by, globals_of, hidden_state, may_use_any_global, returns_twice
 from arrayfold.c.source import CText, Region, assigned_in, loop_variable, variables_with_address
 from arrayfold.c.tree import Binary, Call, For, Node, Span, Variable, declared_in, walk
+from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.frontends.c.allocations import SizeReader, find_own_memory
 from arrayfold.frontends.c.arrays import (
     extent_box,
     extent_nodes,
@@ -91,12 +93,14 @@ class RegionReader:
         self.given = region_walk.given
         accessed = {effect.variable for item in self.found for effect in item.effects}
         self.arrays = [variable for variable in variables if variable in accessed]
-        refuse_unknown_pointers(text, region, self.arrays)
+        self.own = find_own_memory(text, region, self.affine.parameters.values())
+        refuse_unknown_pointers(text, region, self.arrays, self.own)
         count = len(self.affine.needs)
         self.extents = self._read_extents()
         of_extents = self.affine.needs[count:]
         self.subscripts = self._read_subscripts()
         self.found = [self._with_unknown_elements(item) for item in self.found]
+        self.own = find_own_memory(text, region, self.affine.parameters.values())
         self.maps = [[self._relation(item.name, effect) for effect in item.effects] for item in self.found]
         self.context = ContextBuilder(text, self.affine.parameters, self._stated(said), before)
         of_extents += self._factors()
@@ -108,10 +112,21 @@ class RegionReader:
             return True
         return not variable.type.is_integer
 
-    def _read_extents(self) -> dict[Variable, Sequence[isl.PwAff | None]]:
+    @property
+    def _sizes(self) -> SizeReader:
+        """Reads how much the function allocates."""
+        names = {variable: name for name, variable in self.affine.parameters.items()}
+        return SizeReader(self.text, self.region.function, names)
+
+    def _read_extents(self) -> dict[Variable, list[isl.PwAff | None]]:
         function = self.region.function
         changed = frozenset(assigned_in(walk(function.body))) | hidden_variables(function, self.arrays)
-        return {array: read_extents(array, self.affine, changed) for array in self.arrays}
+        found = {array: read_extents(array, self.affine, changed) for array in self.arrays}
+        for array, allocation in self.own.allocations.items():
+            rows = self._sizes.rows(allocation) if array in found else None
+            if rows is not None and rows.is_affine:
+                found[array][0] = to_pw_aff(rows, Scope.outside().space)
+        return found
 
     def _read_subscripts(self) -> dict[Variable, Subscripts]:
         """The subscripts of arrays; flat ones get the extents of their shapes."""
@@ -127,6 +142,11 @@ class RegionReader:
                 raise unread.error
             if shape is not None:
                 self.extents[array] = reader.extents_of(array, shape, changed)
+                allocation = self.own.allocations.get(array)
+                size = None if allocation is None else self._sizes.count(allocation)
+                rows = None if size is None else size.divided_by(shape.strides[0])
+                if rows is not None and rows.is_affine:
+                    self.extents[array][0] = to_pw_aff(rows, Scope.outside().space)
         return found
 
     def _with_unknown_elements(self, item: Found) -> Found:
@@ -210,6 +230,8 @@ class RegionReader:
     def _require(self) -> None:
         """What C guarantees of the parameters: sizes are positive and no access leaves its array."""
         for array, extents in self.extents.items():
+            if array in self.own.allocations:
+                continue
             known = [extent.pos_set().params() for extent in extents if extent is not None]
             if extents and extents[0] is None and self.subscripts[array].shape is not None:
                 known += self._rows(array)
@@ -347,8 +369,11 @@ class _Calls:
             }
         return {one for one in variables if one in changed}
 
-    def used_arrays(self, arrays: Collection[Variable]) -> dict[Variable, Kept]:
-        """The arrays that calls may use without being given them, which must stay where they are."""
+    def used_arrays(self, arrays: Collection[Variable], harmless: Collection[Node]) -> dict[Variable, Kept]:
+        """The arrays that calls may use without being given them, which must stay where they are.
+
+        harmless  mentions of arrays by which nobody gets to know their address
+        """
         named = {one: call for call in self.calls for one in globals_of(call.function, self.pure)}
         kept = {
             array: Kept(f"used by {named[array].function.name}()", is_final=True)
@@ -358,7 +383,7 @@ class _Calls:
         call = self._anything()
         if call is None:
             return kept
-        uses = uses_of_arrays(self.region.function)
+        uses = uses_of_arrays(self.region.function, harmless=harmless)
         for array in arrays:
             has_escaped = any(use.how and "sizeof" not in use.how for use in uses.get(array, ()))
             if array.is_array and (

@@ -13,11 +13,17 @@ from arrayfold.c.tree import CStatement
 from arrayfold.frontends.c.clang import Unit, parse_c
 from arrayfold.frontends.c.normal.flat_loops import flat_loops
 from arrayfold.frontends.c.normal.loops import counting_loops
+from arrayfold.frontends.c.normal.memory import smaller_regions
 from arrayfold.frontends.c.normal.scene import Rewriting, Scene
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
 
 _MOST_ROUNDS = 60
-_PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (counting_loops, flat_loops, hoisted_effects)
+_PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (
+    smaller_regions,
+    counting_loops,
+    flat_loops,
+    hoisted_effects,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,140 @@
+"""Memory that the text allocates: with its new size, or not at all where its values are elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from arrayfold.c import tree as c
+from arrayfold.c.allocation import Allocation
+from arrayfold.c.arithmetic import formula_text, parenthesised
+from arrayfold.c.edits import Edit, NotInText, whole_line
+from arrayfold.c.lexer import end_of_statement
+from arrayfold.c.source import CSource, CText
+from arrayfold.c.tree import CStatement, Expression, Variable, bare, walk
+from arrayfold.codegen.storage import Storage, written_type
+from arrayfold.codegen.unused import LostVariables
+
+_ROUNDED = ("aligned_alloc",)
+
+
+# ---------------------------------------------------------------- the new size
+
+
+def size_edit(storage: Storage, source: CSource) -> Edit:
+    """The edit that lets the text allocate as much as the folded array needs."""
+    allocation = storage.allocation
+    assert allocation is not None
+    cells, element = _cells(storage), written_type(storage.variable)
+    size = f"sizeof({element}) * {parenthesised(cells)}"
+    spans = allocation.arguments
+    if allocation.function == "calloc":
+        return Edit(spans[0][0], spans[1][1], f"{cells}, sizeof({element})")
+    start, end = spans[-1]
+    if allocation.function in _ROUNDED:
+        # The size must be a multiple of the alignment.
+        unit = parenthesised(source.text.text[slice(*spans[0])].strip())
+        size = f"({size} + {unit} - 1) / {unit} * {unit}"
+    return Edit(start, end, " " * (len(spans) > 1) + size)
+
+
+def _cells(storage: Storage) -> str:
+    """How many cells the array has, as C."""
+    sizes = storage.sizes
+    extents = [formula_text(one, storage.parameter) for one in sizes.extents]
+    cells = storage.one_size(extents)
+    if any("?" in text for text in extents) and len(extents) > 1:
+        cells = f"1LL * {cells}"
+    if sizes.choice is None:
+        return cells
+    now, before = (formula_text(one, storage.parameter) for one in sizes.choice)
+    return f"{now} <= {before} ? {cells} : {before}"
+
+
+# ---------------------------------------------------------------- memory that is gone
+
+
+def removal_of_allocations(
+    source: CSource, gone: Collection[Allocation]
+) -> tuple[list[Edit], list[LostVariables]]:
+    """What takes pointers out of a function that has no use for them any more.
+
+    Where one is allocated inside of a condition, it stays, with one element.
+    """
+    edits: list[Edit] = []
+    lost: list[LostVariables] = []
+    clean = [one for one in gone if _can_go(source.text, one)]
+    edits += [_one_element(one) for one in gone if one not in clean]
+    variables = {one.variable for one in clean}
+    nodes = list(walk(source.region.function.body))
+    tests = {test: holds for one in clean for test, holds in one.tests}
+    removed: list[tuple[int, int]] = []
+    for node in nodes:
+        if isinstance(node, c.If) and node.otherwise is None and _is_never(node.condition, tests):
+            edit = _without_statement(source.text, node, nodes)
+            edits.append(edit)
+            removed.append((edit.start, edit.end))
+        elif isinstance(node, c.Declare) and variables.intersection(node.variables):
+            lost.append(LostVariables(node, {one.at for one in node.variables if one in variables}))
+    statements = [one for each in clean for one in each.frees if isinstance(one, c.Evaluate)]
+    statements += [one.statement for each in clean for one in each.setters if one.statement is not None]
+    edits += [_without_statement(source.text, one, nodes) for one in statements]
+    edits += [Edit(test.span.start, test.span.end, str(int(holds))) for test, holds in tests.items()]
+
+    def is_inside(edit: Edit) -> bool:
+        return any(
+            start <= edit.start and edit.end <= end and (edit.start, edit.end) != (start, end)
+            for start, end in removed
+        )
+
+    return [edit for edit in edits if not is_inside(edit)], lost
+
+
+def _can_go(text: CText, allocation: Allocation) -> bool:
+    """Whether all that is done with a pointer can be taken out of the text."""
+    are_statements = all(
+        isinstance(one.whole, Variable) or one.statement is not None for one in allocation.setters
+    ) and all(isinstance(one, c.Evaluate) for one in allocation.frees)
+    name = re.compile(rf"\b{re.escape(allocation.variable.name)}\b")
+    tests = (text.plain[test.span.start : test.span.end] for test, _ in allocation.tests)
+    mentions = len(allocation.frees) + len(allocation.tests)
+    mentions += sum(isinstance(one.whole, Expression) for one in allocation.setters)
+    # Those that are left are in its own size: sizeof *t.
+    rest = [
+        one
+        for one in allocation.mentions
+        if allocation.arguments[0][0] <= one.span.start < allocation.arguments[-1][1]
+    ]
+    is_all = mentions + len(rest) == len(allocation.mentions)
+    return are_statements and is_all and all(len(name.findall(one)) == 1 for one in tests)
+
+
+def _one_element(allocation: Allocation) -> Edit:
+    element = written_type(allocation.variable)
+    spans = allocation.arguments
+    if allocation.function == "calloc":
+        return Edit(spans[0][0], spans[1][1], f"1, sizeof({element})")
+    if allocation.function in _ROUNDED:
+        return Edit(*spans[-1], " 0")
+    return Edit(*spans[-1], " " * (len(spans) > 1) + f"sizeof({element})")
+
+
+def _is_never(condition: Expression, tests: dict[Expression, bool]) -> bool:
+    """Whether a condition holds at no time if some tests have known outcomes."""
+    inner = bare(condition)
+    if isinstance(inner, c.Binary) and inner.operator == "||":
+        return _is_never(inner.left, tests) and _is_never(inner.right, tests)
+    return tests.get(inner) is False
+
+
+def _without_statement(text: CText, statement: CStatement, nodes: Sequence[c.Node]) -> Edit:
+    """The edit that takes a statement out, or leaves an empty one where one must be."""
+    end = end_of_statement(text.plain, statement.span.start) or statement.span.end
+    if isinstance(statement, c.If):
+        end = max(statement.span.end, end if not isinstance(statement.then, c.Block) else 0)
+    if not statement.span.is_text:
+        raise NotInText(text.file)
+    is_alone = any(isinstance(node, c.Block) and statement in node.statements for node in nodes)
+    return (
+        whole_line(text.text, statement.span.start, end) if is_alone else Edit(statement.span.start, end, ";")
+    )
