@@ -18,6 +18,7 @@ from support.command import run
 from support.runs import run_both
 
 Capture = pytest.CaptureFixture[str]
+STDLIB = "#include <stdlib.h>"
 LOOP = """
 #pragma scop
   for (int i = 0; i < N; i++) {
@@ -45,17 +46,36 @@ def kept_reason(before: str, body: str = LOOP, after: str = "", head: str = "") 
     ("before", "after", "head", "reason"),
     [
         ("double tmp[N];", "", "", None),
-        ("static double tmp[100];", "", "", "static"),
+        ("static double tmp[100];", "", "", None),
+        ("", "", "static double tmp[100];", None),
+        ("", "", "static double tmp[100]; double *scratch(void) { return tmp; }", "global: if nothing"),
+        ("", "", "static double tmp[100], more[8];", "global"),
         ("", "", "double tmp[100];", "global"),
         ("", "", "extern double tmp[];", "global"),
         ("double tmp[N];", "out[0] = tmp[1];", "", "used outside the region in line 11"),
         ("double tmp[N]; tmp[0] = 1;", "", "", "used outside the region in line 4"),
         ("double tmp[N]; g(tmp);", "", "void g(double *);", "given to g() in line 4"),
-        ("double tmp[N]; double *p = tmp; (void)p;", "", "", "used as a pointer in line 4"),
-        ("double tmp[N]; double *p = &tmp[1]; (void)p;", "", "", "address taken in line 4"),
+        ("double tmp[N]; double *p = tmp; (void)p;", "", "", "p points into it"),
+        ("double tmp[N]; double *p = &tmp[1]; (void)p;", "", "", "p points into it"),
         ("double tmp[3] = {1, 2, 3};", "", "", "has initial values"),
         ("volatile double tmp[N];", "", "", "volatile"),
-        ("double *tmp = malloc(8 * N);", "free(tmp);", "#include <stdlib.h>", "a pointer to memory"),
+        ("double *tmp = malloc(8 * N);", "free(tmp);", STDLIB, None),
+        ("double *tmp = malloc(8 * N); g(tmp);", "", f"{STDLIB}\nvoid g(double *);", "given to g()"),
+        ("double *tmp = malloc(8 * N), *p = tmp;", "", STDLIB, "p points into it"),
+        ("double *tmp = malloc(8 * N);", "out[0] = tmp[0];", STDLIB, "used outside the region"),
+        (
+            "double *tmp = NULL; if (N > 9) tmp = malloc(8 * N); else tmp = malloc(8);",
+            "",
+            STDLIB,
+            "allocated in line 4 and in line 4",
+        ),
+        (
+            "double *tmp = ALLOCATED(N);",
+            "",
+            f"{STDLIB}\n#define ALLOCATED(n) malloc(8 * (n))",
+            "its allocation in line 5 comes",
+        ),
+        ("N++; double *tmp = malloc(8 * N);", "", STDLIB, "N may have another value"),
     ],
 )
 def test_why_an_array_is_kept(before: str, after: str, head: str, reason: str | None) -> None:

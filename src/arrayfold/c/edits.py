@@ -148,9 +148,12 @@ def removal(text: CText, declaration: c.Declare, doomed: Sequence[Variable], end
 
 
 def _declarator_start(plain: str, name_at: int) -> int:
-    """Where the declarator begins: at its name, or at parentheses around it."""
+    """Where the declarator begins: at its name, or at parentheses and stars in front of it."""
     before = plain[:name_at].rstrip()
-    return _declarator_start(plain, len(before) - 1) if before.endswith("(") else name_at
+    qualifier = re.search(r"\*\s*(const|volatile|restrict|__restrict(__)?)\Z", before)
+    if qualifier is not None:
+        return _declarator_start(plain, qualifier.start())
+    return _declarator_start(plain, len(before) - 1) if before.endswith(("(", "*")) else name_at
 
 
 def whole_line(text: str, start: int, end: int) -> Edit:

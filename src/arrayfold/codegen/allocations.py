@@ -63,21 +63,26 @@ def removal_of_allocations(
     """
     edits: list[Edit] = []
     lost: list[LostVariables] = []
-    clean = [one for one in gone if _can_go(source.text, one)]
+    clean = [one for one in gone if can_go(source.text, one)]
     edits += [_one_element(one) for one in gone if one not in clean]
     variables = {one.variable for one in clean}
     nodes = list(walk(source.region.function.body))
     tests = {test: holds for one in clean for test, holds in one.tests}
+    statements: list[CStatement] = [
+        one for each in clean for one in each.frees if isinstance(one, c.Evaluate)
+    ]
+    statements += [one.statement for each in clean for one in each.setters if one.statement is not None]
     removed: list[tuple[int, int]] = []
     for node in nodes:
-        if isinstance(node, c.If) and node.otherwise is None and _is_never(node.condition, tests):
-            edit = _without_statement(source.text, node, nodes)
-            edits.append(edit)
-            removed.append((edit.start, edit.end))
+        if isinstance(node, c.If):
+            is_never, pruned = _without_tests(node.condition, tests)
+            is_empty = bare(node.condition) in tests and _does_nothing(node.then, statements)
+            if (is_never or is_empty) and node.otherwise is None:
+                pruned = [_without_statement(source.text, node, nodes)]
+            edits += pruned
+            removed += [(edit.start, edit.end) for edit in pruned]
         elif isinstance(node, c.Declare) and variables.intersection(node.variables):
             lost.append(LostVariables(node, {one.at for one in node.variables if one in variables}))
-    statements = [one for each in clean for one in each.frees if isinstance(one, c.Evaluate)]
-    statements += [one.statement for each in clean for one in each.setters if one.statement is not None]
     edits += [_without_statement(source.text, one, nodes) for one in statements]
     edits += [Edit(test.span.start, test.span.end, str(int(holds))) for test, holds in tests.items()]
 
@@ -90,7 +95,14 @@ def removal_of_allocations(
     return [edit for edit in edits if not is_inside(edit)], lost
 
 
-def _can_go(text: CText, allocation: Allocation) -> bool:
+def _does_nothing(statement: CStatement, gone: Collection[CStatement]) -> bool:
+    """Whether nothing of a statement is left if some go."""
+    if isinstance(statement, c.Block):
+        return all(_does_nothing(one, gone) for one in statement.statements)
+    return statement in gone
+
+
+def can_go(text: CText, allocation: Allocation) -> bool:
     """Whether all that is done with a pointer can be taken out of the text."""
     are_statements = all(
         isinstance(one.whole, Variable) or one.statement is not None for one in allocation.setters
@@ -119,12 +131,19 @@ def _one_element(allocation: Allocation) -> Edit:
     return Edit(*spans[-1], " " * (len(spans) > 1) + f"sizeof({element})")
 
 
-def _is_never(condition: Expression, tests: dict[Expression, bool]) -> bool:
-    """Whether a condition holds at no time if some tests have known outcomes."""
+def _without_tests(condition: Expression, tests: dict[Expression, bool]) -> tuple[bool, list[Edit]]:
+    """Whether a condition fails if some tests have known outcomes, and what takes these tests out if not."""
     inner = bare(condition)
-    if isinstance(inner, c.Binary) and inner.operator == "||":
-        return _is_never(inner.left, tests) and _is_never(inner.right, tests)
-    return tests.get(inner) is False
+    if not isinstance(inner, c.Binary) or inner.operator != "||":
+        return tests.get(inner) is False, []
+    left, right = inner.left.span, inner.right.span
+    is_left_gone, of_left = _without_tests(inner.left, tests)
+    is_right_gone, of_right = _without_tests(inner.right, tests)
+    if is_left_gone and is_right_gone:
+        return True, []
+    if is_left_gone:
+        return False, [Edit(left.start, right.start, ""), *of_right]
+    return False, [*of_left, *([Edit(left.end, right.end, "")] if is_right_gone else [])]
 
 
 def _without_statement(text: CText, statement: CStatement, nodes: Sequence[c.Node]) -> Edit:

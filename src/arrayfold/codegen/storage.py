@@ -335,6 +335,8 @@ class Storage:
         """An element, given its coordinates."""
         if self.is_linear or (self.is_flat and self.is_on_heap):
             rows = self._flattened(rows)
+        if self.allocation is not None:
+            rows = rows or ["0"]
         return self.name + "".join(f"[{row}]" for row in rows)
 
     def one_size(self, sizes: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lin
 from arrayfold.c.lexer import CHOSEN_END, CHOSEN_START, identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
-from arrayfold.codegen.allocations import removal_of_allocations, size_edit
+from arrayfold.codegen.allocations import can_go, removal_of_allocations, size_edit
 from arrayfold.codegen.alternative import can_stand_twice, fold_where_smaller, is_jump
 from arrayfold.codegen.cells import KeptCells
 from arrayfold.codegen.checks import assumption_checks, means_the_library
@@ -23,7 +23,7 @@ from arrayfold.codegen.groups import find_groups, is_in_group
 from arrayfold.codegen.names import Names
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
-from arrayfold.codegen.sizes import Sizes, declared_extents, find_sizes, plain_sizes
+from arrayfold.codegen.sizes import Sizes, declared_extents, find_sizes, is_tiny, plain_sizes
 from arrayfold.codegen.storage import Share, Storage, parameter_text
 from arrayfold.codegen.unused import (
     LostVariables,
@@ -34,6 +34,7 @@ from arrayfold.codegen.unused import (
     removals_of_scratch,
     unused_variables,
 )
+from arrayfold.exact.formula import Formula
 from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.passes.borders import has_borders
@@ -149,7 +150,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     found = _sizes(region, source, names)
-    allocations = _allocations_in_place(region, source)
+    allocations = _allocations_in_place(region, source, found)
     for fold in region.folds:
         name = fold.mapping.array
         variable = source.variables[name]
@@ -166,7 +167,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
         is_of_several = list(source.variables.values()).count(variable) > 1
         if name in program.relocation.origins or buffer is not None or is_of_several:
             new_name = names.fresh(name)
-        elif is_own(source, variable):
+        elif is_own(source, variable) or _is_gone(source, variable, allocation, blocks.get(name)):
             new_name = names.own_or_fresh(variable, function)
         elif allocation is not None:
             new_name = (
@@ -204,18 +205,34 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     return storages
 
 
-def _allocations_in_place(region: FoldedRegion, source: CSource) -> dict[Variable, Allocation]:
-    """pointer -> where the text allocates what becomes the folded array."""
+def _allocations_in_place(
+    region: FoldedRegion, source: CSource, sizes: Mapping[str, Sizes]
+) -> dict[Variable, Allocation]:
+    """pointer -> where the text allocates what becomes the folded array.
+
+    A few cells need no allocation, if it can be taken out.
+    """
     program = region.program
     placed = {name for block in region.blocks for name in block.offsets}
+    is_certain = all(one.choice is None for one in sizes.values())
     found: dict[Variable, Allocation] = {}
     for name in (fold.mapping.array for fold in region.folds):
         variable = source.variables[name]
         is_moved = name in program.relocation.origins or name in program.relocation.buffers or name in placed
         is_one = list(source.variables.values()).count(variable) == 1
-        if variable in source.allocations and is_one and not is_moved:
-            found[variable] = source.allocations[variable]
+        allocation = source.allocations.get(variable)
+        if allocation is None or not is_one or is_moved:
+            continue
+        size = Formula.product(sizes[name].extents)
+        if not (is_certain and is_tiny(program, name, size) and can_go(source.text, allocation)):
+            found[variable] = allocation
     return found
+
+
+def _is_gone(source: CSource, variable: Variable, kept: Allocation | None, share: Share | None) -> bool:
+    """Whether a pointer goes together with the memory that it was for."""
+    before = source.allocations.get(variable)
+    return before is not None and kept is None and share is None and can_go(source.text, before)
 
 
 def _has_old_rows(program: Program, name: str, sizes: Sizes) -> bool:

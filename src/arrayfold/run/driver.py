@@ -129,14 +129,14 @@ class Driver:
 
     @cached_property
     def _globals(self) -> tuple[Variable, ...]:
-        """The global variables that the text of the function names, and sizes."""
+        """The global variables that the text of the function names, and sizes; no scratch memory of it."""
         found = [
             node.variable
             for node in walk(self.source.region.function.body)
             if isinstance(node, Reference) and node.variable.storage == "global"
         ]
         sizes = (one for one in self.source.parameters.values() if one.storage == "global")
-        return tuple(dict.fromkeys([*found, *sizes]))
+        return tuple(one for one in dict.fromkeys([*found, *sizes]) if one not in self.source.scratch)
 
     def _parameters(self) -> Iterator[str]:
         function = self.source.region.function

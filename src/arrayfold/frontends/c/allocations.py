@@ -476,7 +476,15 @@ def is_null_test(statement: CStatement) -> bool:
     if not isinstance(statement, c.If) or statement.otherwise is not None:
         return False
     tests = [bare(one) for one in _alternatives(statement.condition)]
-    return all(_pointer_tested(one) is not None for one in tests)
+    return all(_pointer_tested(one) is not None or fails_to_allocate(one) for one in tests)
+
+
+def fails_to_allocate(test: Expression) -> bool:
+    """Whether it asks if posix_memalign gave no memory."""
+    inner = bare(test)
+    if isinstance(inner, c.Binary) and inner.operator == "!=" and is_null(inner.right):
+        inner = bare(inner.left)
+    return isinstance(inner, c.Call) and inner.function.name == "posix_memalign"
 
 
 def _alternatives(condition: Expression) -> Iterator[Expression]:

@@ -25,7 +25,7 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.frontends.c.affine import AffineReader, Scope
-from arrayfold.frontends.c.allocations import OwnMemory
+from arrayfold.frontends.c.allocations import OwnMemory, is_null
 from arrayfold.program.model import Kept
 
 _ISL_WORDS = (
@@ -122,7 +122,8 @@ def _uses(
         access = array_access(node)
         if access is not None:
             variable, subscripts = access
-            if variable.is_array:
+            named = next((one for one in walk(node) if isinstance(one, c.Reference)), None)
+            if variable.is_array and named not in harmless:
                 is_element = len(subscripts) == variable.rank and how != "address taken"
                 is_known = is_element or node in understood
                 yield variable, Use("" if is_known else how, node.span.start)
@@ -234,6 +235,7 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
         while isinstance(initial, c.Parentheses | c.Cast):
             initial = initial.inner if isinstance(initial, c.Parentheses) else initial.operand
         is_fresh = isinstance(initial, c.Call) and initial.function.name in _ALLOCATORS
+        is_fresh = is_fresh or (array.initial is not None and is_null(array.initial))
         changes = (node for node in walk(region.function.body) if assigned_variable(node) is array)
         if (not is_fresh and initial is not None) or not all(map(_is_allocation, changes)):
             mentions = (node for node in region.nodes() if isinstance(node, c.Reference))
@@ -247,7 +249,10 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
 
 def _is_allocation(node: Expression | CStatement) -> bool:
     inside = walk(node.value) if isinstance(node, c.Assign) else ()
-    return any(isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS for inner in inside)
+    is_cleared = isinstance(node, c.Assign) and is_null(node.value)
+    return is_cleared or any(
+        isinstance(inner, c.Call) and inner.function.name in _ALLOCATORS for inner in inside
+    )
 
 
 def possible_alias(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit
 from arrayfold.c.tree import CStatement, Expression, bare
-from arrayfold.frontends.c.allocations import allocating_call, is_null, is_null_test
+from arrayfold.frontends.c.allocations import allocating_call, fails_to_allocate, is_null, is_null_test
 from arrayfold.frontends.c.normal.scene import Rewriting, Scene
 from arrayfold.frontends.c.normal.texts import end_of
 
@@ -70,7 +70,8 @@ def _allocates(statement: CStatement) -> bool:
             return isinstance(inner, c.Assign) and allocating_call(inner.value) is not None
         case c.If():
             return is_null_test(statement) and any(
-                isinstance(node, c.Assign) for node in c.walk(statement.condition)
+                isinstance(node, c.Assign) or (isinstance(node, c.Call) and fails_to_allocate(node))
+                for node in c.walk(statement.condition)
             )
         case _:
             return False

@@ -1,0 +1,135 @@
+"""Memory that a function allocates for itself: who may reach it, and what becomes of the allocation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arrayfold import fold, read_all
+from arrayfold.codegen import write_c
+from arrayfold.frontends.c.read import read_c
+from arrayfold.program.model import Program
+from arrayfold.validation.subjects import validate_code
+
+KERNELS = Path(__file__).resolve().parent / "c_kernels"
+TEXT = """
+#include <alloca.h>
+#include <assert.h>
+#include <stdlib.h>
+int f(int w, int h, const float *restrict in, float *restrict out)
+{
+    %s
+#pragma scop
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++)
+            t[y * w + x] = in[y * w + x] * 2;
+        for (int x = 0; x < w; x++)
+            out[y * w + x] = t[y * w + x] + t[y * w + w - 1 - x];
+    }
+#pragma endscop
+    %s
+    return 0;
+}
+"""
+SIZE = "sizeof(float) * w"
+
+
+def program_of(text: str) -> Program:
+    (program,) = read_c("f.c", text.encode())
+    return program
+
+
+def folded(text: str) -> str:
+    """The folded text, executed beside the original."""
+    region = fold(program_of(text)).region(style="readable")
+    code = write_c([region])
+    validate_code([region], code, "f.c")
+    return code.decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("float *t = malloc(w * h * sizeof *t);", "free(t);", "float *t = malloc({});"),
+        ("float *t = (float *)malloc(4 * w * h); assert(t);", "free(t);", "float *t = (float *)malloc({}); "),
+        (
+            "float *t; if (!(t = malloc(4ul * w * h))) return 1;",
+            "free(t), t = 0;",
+            "if (!(t = malloc({}))) r",
+        ),
+        ("float *t = calloc(h, w * sizeof(*t));", "free(t);", "calloc(w, sizeof(float));"),
+        ("float *t = alloca(w * h * sizeof(t[0]));", "", "float *t = alloca({});"),
+        (
+            "float *t = aligned_alloc(1 << 5, w * h * sizeof *t);",
+            "free(t);",
+            "aligned_alloc(1 << 5, ({} + (1 << 5) - 1) / (1 << 5) * (1 << 5));",
+        ),
+        (
+            "float *t; int status = posix_memalign((void **)&t, 64, w * h * 4); if (status) return status;",
+            "free(t);",
+            "posix_memalign((void **)&t, 64, {});",
+        ),
+        (
+            "size_t n = w * h; float *t = 0; if (w > 9) goto done; t = malloc(n * 4); if (!t) goto done;",
+            "done: free(t);",
+            "t = malloc({}); if (!t) goto done;",
+        ),
+        ("static float t[4096];", "", "float *t = malloc(sizeof(float[w]));"),
+    ],
+)
+def test_allocations_get_the_new_size_where_they_are(before: str, after: str, expected: str) -> None:
+    code = folded(TEXT % (before, after))
+    assert expected.replace("{}", SIZE) in code
+
+
+def test_pointers_to_rows_stay_pointers_to_rows_where_they_can() -> None:
+    text = TEXT % ("float (*t)[w] = malloc(sizeof(float[h][w]));", "free(t);")
+    text = re.sub(r"\bt\[y \* w \+ ([^]]*)\]", r"t[y][\1]", text)
+    code = folded(text)
+    assert f"float (*t)[w] = malloc({SIZE});" in code
+    assert "float *t_cells = (float *)t;" in code
+    code = folded(text.replace("= t[y][x]", "= t[y ? y - 1 : 0][x]"))
+    assert "float (*t)[w] = malloc(sizeof(float) * (1LL * (h < 2 ? h : 2) * w));" in code
+    assert "t[y % 2][x] = " in code
+
+
+def test_a_few_cells_need_no_allocation() -> None:
+    text = TEXT.replace("t[y * w + w - 1 - x]", "1").replace("t[y * w + x]", "t[0]")
+    tests = "if (!t || !more) { free(t); free(more); return 1; }"
+    code = folded(
+        text % (f"float *more = malloc(4), *t = malloc(4 * w); {tests}", "if (t) free(t); free(more);")
+    )
+    assert "float *more = malloc(4);" in code
+    assert "if (!more) {  free(more); return 1; }" in code
+    assert "float t;" in code
+    assert code.count("free(") == 2
+
+
+def test_what_allocates_inside_of_the_region_is_taken_out_of_it() -> None:
+    text = TEXT.replace("    %s\n#pragma scop", "#pragma scop\n    %s").replace(
+        "#pragma endscop\n    %s", "    %s\n#pragma endscop"
+    )
+    code = folded(text % ("float *t = malloc(w * h * 4);\n    if (t == NULL) return 1;", "free(t);"))
+    assert code.index("return 1;") < code.index("#pragma scop")
+    assert code.index("#pragma endscop") < code.index("free(t)")
+
+
+def test_zeros_of_calloc_that_are_read_keep_their_memory() -> None:
+    text = TEXT.replace("x = 0", "x = 1")
+    result = fold(program_of(text % ("float *t = calloc(w * h, 4);", "free(t);")))
+    assert "read before it is written" in result.kept["t"]
+
+
+def test_sizes_that_changed_since_the_allocation() -> None:
+    result = fold(program_of(TEXT % ("float *t = malloc(4 * w * h); h /= 2;", "free(t);")))
+    assert result.kept["t"].startswith("h may have another value where it is allocated in line")
+
+
+def test_static_arrays_of_a_file_go() -> None:
+    regions = [fold(one).region(style="readable") for one in read_all(KERNELS / "allocated.c")]
+    code = write_c(regions).decode()
+    assert "static short scratch" not in code
+    assert "static short kept_for_later[1024], *last" in code
+    assert "short own[4];" in code
