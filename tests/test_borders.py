@@ -8,13 +8,14 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from arrayfold import fold, reorder
+from arrayfold import fold, read_all, reorder
+from arrayfold.codegen import write_c
 from arrayfold.exact.isl import maps_of
 from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.borders import SplitBorders
 from arrayfold.program.model import Program
-from inner_loops import innermost_loops
+from inner_loops import dividing_loops, innermost_loops
 from support.runs import run_both
 
 MACROS = """
@@ -199,3 +200,11 @@ def test_division_by_a_size_is_affine_where_the_quotient_is_small(divisor: str, 
 def test_a_quotient_that_may_be_anything_may_mean_any_element() -> None:
     text = (TWO_STAGES % "t[y][x] + in[y][(x * x) % w]").replace("x * x", "17 * x")
     assert "affine only with a constant" in program_of(text).kept["in"].reason
+
+
+@pytest.mark.parametrize("name", ["attention", "filter-chain", "smith-waterman"])
+def test_inner_loops_of_programs_as_people_write_them(name: str) -> None:
+    results = [fold(problem) for problem in read_all(f"examples/{name}.c")]
+    code = write_c([result.region() for result in results]).decode()
+    assert innermost_loops(code)
+    assert not dividing_loops(code)

@@ -149,6 +149,13 @@ def test_a_double_buffer_says_what_else_to_try() -> None:
     assert any("--mode reallocate --share cells" in note for note in folded.notes)
 
 
+def test_exclusive_branches_alone_are_no_reason_to_reallocate() -> None:
+    """Branches on data read cells that are written once, so no value has another place to go to."""
+    (folded,) = fold(read("examples/smith-waterman.c", region="smith_waterman"))
+    assert str(folded.size) == "m + n + 1"
+    assert not any("one value after another" in note for note in folded.notes)
+
+
 @pytest.mark.parametrize("text", [HEAT, SCRATCH.replace("BODY", "t[j] = x[i][j]; y[i][j] = t[j] + t[0];")])
 def test_conflicts_and_bounds_are_those_of_enumeration(text: str) -> None:
     program = program_of(text)

@@ -29,9 +29,11 @@ WARNINGS = ["gcc", "-std=c11", "-Wall", "-Wextra", "-O2", "-c", "-o", "/dev/null
 # Sizes of the temporaries in the order as written; arrays that keep their size are in here, too.
 SIZES = {
     "alignment-3d": {"A": "J*K + 2*K"},
+    "attention": {"scores": "n"},
     "blur": {"blurx": "N^2"},
     "blur-interleaved": {"blurx": "2*N + 1"},
     "blur-tiled": {"blurx": "2*N + 8"},
+    "filter-chain": {"smooth": "1", "ringing": "3", "combed": "9", "envelope": "1"},
     "forward-substitution": {"sum": "1"},
     "gauss-filter": {"tmp": "3"},
     "heat-1d": {"A": "N", "B": "N"},
@@ -51,6 +53,7 @@ SIZES = {
     "pipeline-if": {"level": "W + 1", "dx": "1", "dy": "1"},
     "produce-consume": {"A": "2*N - 1"},
     "row-buffer": {"row": "W"},
+    "smith-waterman": {"table": "m + 2", "score": "m + n + 1"},
     "smoother": dict.fromkeys("abcd", "N^2"),
     "pyramid": {"half": "W + 1"},
     "seidel-2d": {"A": "N^2"},

@@ -117,7 +117,7 @@ class Liveness:
             found,
             moments_suffice=self.order.is_total and is_rare,
             program=self.program,
-            advice=_REALLOCATE if not is_rare and self._may_be_reallocated(array) else "",
+            advice=_REALLOCATE if not is_rare and self._may_be_reallocated(array, accesses) else "",
         )
 
     def _part(
@@ -146,8 +146,10 @@ class Liveness:
         moments = self._moments(accesses, live, pairs, is_of_values=is_of_values) if with_moments else None
         return _Part(pairs, moments, notes)
 
-    def _may_be_reallocated(self, array: Array) -> bool:
-        """Whether values of an array could still have other places."""
+    def _may_be_reallocated(self, array: Array, accesses: Accesses) -> bool:
+        """Whether cells of an array hold several values, and these could still have other places."""
+        if accesses.writes.is_single_valued() and accesses.live_in.is_empty():
+            return False
         program = self.program
         may_try = program.relocation.moved is None and may_move(program, array)
         return may_try and find_obstacle(program, array.name) is None
