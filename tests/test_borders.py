@@ -15,6 +15,7 @@ from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.borders import SplitBorders
 from arrayfold.program.model import Program
+from arrayfold.validation.subjects import validate_code
 from inner_loops import dividing_loops, innermost_loops
 from support.runs import run_both
 
@@ -186,6 +187,26 @@ def test_other_orders_have_interiors_too(order: dict[str, object]) -> None:
     code = result.to_c()
     for sizes in ({"h": 1, "w": 1}, {"h": 9, "w": 6}):
         assert run_both(result, code.encode(), params=sizes).is_equal
+
+
+def test_an_element_of_interior_and_border_moves_with_each_of_their_loops() -> None:
+    """The border has one iteration, in which a subscript is a number; in the interior it is an iterator."""
+    text = """
+void steps(int n, const float in[restrict n], float out[restrict n])
+{
+    float t[n];
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        t[i] = in[i];
+        out[i] = t[i] + (i ? t[i - 1] : 0);
+    }
+#pragma endscop
+}
+"""
+    result = fold(program_of(text))
+    assert str(result["t"].size) == "2"
+    code = result.to_c().encode()
+    assert validate_code([result.region()], code, "test.c").is_equal
 
 
 @pytest.mark.parametrize("divisor", ["2 * w", "w"])

@@ -22,15 +22,22 @@ def decided(source: StatementSource, where: isl.Set) -> StatementSource:
 
 
 def _outcomes(where: isl.Set, choices: Sequence[Choice]) -> dict[Expression, Expression]:
-    """Expression that a condition decides -> what it is, where that is the same in all instances { S[i] }."""
-    found: dict[Expression, Expression] = {}
+    """Expression that a condition decides -> what it is, where that is the same in all instances { S[i] }.
+
+    What a variable was set to may stand at several places of one text, each for other instances.
+    """
+    found: dict[Expression, Expression | None] = {}
     for choice in choices:
         here = where.intersect(choice.among)
+        if here.is_empty():
+            continue
+        outcome = None
         if here.is_subset(choice.where):
-            found[choice.node] = choice.then
-        elif choice.otherwise is not None and here.is_disjoint(choice.where):
-            found[choice.node] = choice.otherwise
-    return found
+            outcome = choice.then
+        elif here.is_disjoint(choice.where):
+            outcome = choice.otherwise
+        found[choice.node] = outcome if found.get(choice.node, outcome) is outcome else None
+    return {node: value for node, value in found.items() if value is not None}
 
 
 def _simplified(source: StatementSource, chosen: Mapping[Expression, Expression]) -> StatementSource:

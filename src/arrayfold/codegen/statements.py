@@ -49,7 +49,8 @@ _PURE = (Number, Binary, Unary, Cast, Conditional, Parentheses)
 class StatementWriter:
     """Statements with new iterators: the user's text where there is one, otherwise from the tree.
 
-    subscripts  those of elements as formulas of the iterators around them, as far as they were asked for
+    subscripts  those of elements in statements as formulas of the iterators around them, as far as they were
+                asked for; an interior and its border have elements in common and run for other iterators
     evaluated   the statement of the condition that is being written, if it is one
     """
 
@@ -61,8 +62,8 @@ class StatementWriter:
     hoisted: Mapping[Variable, str]
     type: str
     iterators: tuple[str, ...]
-    subscripts: dict[Expression, list[Formula | None]] = field(
-        default_factory=dict[Expression, "list[Formula | None]"]
+    subscripts: dict[tuple[str, Expression], list[Formula | None]] = field(
+        default_factory=dict[tuple[str, Expression], "list[Formula | None]"]
     )
     inner: InnerLoop | None = None
     known: Mapping[Variable, Formula | None] = field(default_factory=dict[Variable, "Formula | None"])
@@ -296,15 +297,16 @@ class StatementWriter:
             relation = statement.cells.get(tree)
             if relation is None:
                 continue
-            if tree not in self.subscripts:
-                self.subscripts[tree] = _affine_coordinates(relation, relation.dim(isl.dim_type.out))
+            key = (self.name, tree)
+            if key not in self.subscripts:
+                self.subscripts[key] = _affine_coordinates(relation, relation.dim(isl.dim_type.out))
             iterators = {_iterator(k): self.known.get(one) for k, one in enumerate(statement.iterators)}
             known = {name: value for name, value in iterators.items() if value is not None}
             return [
                 None
                 if form is None or form.names() & iterators.keys() - known.keys()
                 else form.replace_names(known)
-                for form in self.subscripts[tree]
+                for form in self.subscripts[key]
             ]
         return [None] * len(subscripts_of(tree))
 

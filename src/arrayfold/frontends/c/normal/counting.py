@@ -33,6 +33,15 @@ class Count:
     start: str
     statement: CStatement | None = None
 
+    @property
+    def is_early(self) -> bool:
+        """Whether the condition looks at the value behind the change that it makes, as in `--i > 0`."""
+        return (
+            self.place == "condition"
+            and isinstance(self.node, c.Unary)
+            and not self.node.operator.startswith("x")
+        )
+
     def after(self, name: str) -> str:
         """The value behind the place of the change, if a name stands for the one before."""
         return f"({name} {'+' if self.amount > 0 else '-'} {abs(self.amount)})"
@@ -71,7 +80,8 @@ def _count(scene: Scene, loop: c.For | c.While, variable: Variable) -> Count | N
     if step is not None and bare(step) is change:
         return Count(variable, change, "header", amount, first)
     if any(node is change for node in walk(condition)):
-        is_plain = isinstance(loop, c.While) and not loop.is_late and isinstance(change, c.Unary)
+        is_late = isinstance(loop, c.While) and loop.is_late
+        is_plain = step is None and not is_late and isinstance(change, c.Unary)
         return Count(variable, change, "condition", amount, first) if is_plain else None
     statement = _at_top(loop.body, change)
     if statement is None or step is not None:
@@ -156,19 +166,26 @@ def own_breaks(statement: CStatement) -> Iterator[c.Jump]:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """`i < limit`, `i > limit` or `i != limit`, with a limit that the loop does not change."""
+    """`i < limit`, `i > limit` or `i != limit`, with a limit that the loop does not change.
+
+    is_beyond  it lies beyond a value of the program, so that it may be more than its type can hold
+    """
 
     operator: str
     limit: str
     comparison: Expression
+    is_beyond: bool = False
 
 
 def limit_of(scene: Scene, condition: Expression, count: Count, loop: c.For | c.While) -> Limit | None:
-    """The comparison of what is counted with a value that stays, if that is what a condition is."""
+    """The comparison of what is counted with a value that stays, if that is what a condition is.
+
+    What is counted is the value before the change, also where the condition makes that.
+    """
     inner = bare(condition)
-    value = inner
-    if value is count.node or (isinstance(value, c.Reference) and value.variable is count.variable):
-        return Limit("!=", "0", condition)
+    if _is_count(inner, count):
+        last = -count.amount if count.is_early else 0
+        return Limit("!=", str(last), condition) if last >= 0 else None
     if not isinstance(inner, c.Binary) or inner.operator not in _TURNED:
         return None
     operator, left, right = inner.operator, inner.left, inner.right
@@ -183,17 +200,20 @@ def limit_of(scene: Scene, condition: Expression, count: Count, loop: c.For | c.
     more = (operator == "<=") - (operator == ">=") - distance
     if more:
         text = f"({text} {'+' if more > 0 else '-'} {abs(more)})"
-    return Limit(operator[0] if operator != "!=" else operator, text, condition)
+    is_number = isinstance(bare(right), c.Number)
+    is_beyond = more * count.amount > 0 and not is_number
+    return Limit(operator[0] if operator != "!=" else operator, text, condition, is_beyond)
 
 
 def _distance(expression: Expression, count: Count) -> int | None:
     """How much is added to what is counted: `i + 3`; None if that is not what the expression is."""
     inner = bare(expression)
+    first = count.amount if count.is_early else 0
     if _is_count(inner, count):
-        return 0
+        return first
     if isinstance(inner, c.Binary) and inner.operator in ("+", "-") and _is_count(inner.left, count):
         amount = _constant(inner.right)
-        return (amount if inner.operator == "+" else -amount) if amount else None
+        return first + (amount if inner.operator == "+" else -amount) if amount else None
     return None
 
 
@@ -239,19 +259,22 @@ def _fits(right: Expression, count: Count) -> bool:
     return other.is_integer and other.bits <= own.bits and (other.kind == own.kind or other.bits < own.bits)
 
 
-def value_behind(count: Count, limit: Limit, start: str) -> str:
-    """The value of what is counted when the comparison fails, as C, with the value before the loop as C."""
+def value_behind(count: Count, limit: Limit, start: str, goes_on: str) -> str:
+    """The value of what is counted when the comparison fails, as C; an empty text if there is none.
+
+    start    the value before the loop, behind the first turn of a do loop
+    goes_on  the comparison with that value; only where it holds nothing overflows that the loop does not
+    """
     amount, end = count.amount, limit.limit
     if limit.operator == "!=":
         return end
     if (limit.operator == "<") != (amount > 0):
         return ""
-    is_up, steps = amount > 0, abs(amount)
-    test = f"{start} {'<' if is_up else '>'} {end}"
+    steps = abs(amount)
     if steps == 1:
-        return f"{test} ? {end} : {start}"
-    distance = f"({end} - {start} + {steps - 1})" if is_up else f"({start} - {end} + {steps - 1})"
-    return f"{test} ? {start} {'+' if is_up else '-'} {distance} / {steps} * {steps} : {start}"
+        return f"{goes_on} ? {end} : {start}"
+    more, first, last = ("+", start, end) if amount > 0 else ("-", end, start)
+    return f"{goes_on} ? {start} {more} ({last} - {first} - 1) / {steps} * {steps} {more} {steps} : {start}"
 
 
 def conjuncts(condition: Expression) -> Sequence[Expression]:

@@ -137,7 +137,8 @@ def _set_once(scene: Scene, variable: Variable) -> Expression | None:
         return None
     changed = set(assigned_in(walk(scene.region.function.body)))
     named = [variable, *named_in(walk(product))]
-    return product if all(scene.is_own_integer(one) and one not in changed for one in named) else None
+    stays = all(scene.is_own_integer(one) and one not in changed for one in named)
+    return product if stays and not scene.is_hidden(named_in(walk(product))) else None
 
 
 def _is_size(scene: Scene, factor: Expression) -> bool:

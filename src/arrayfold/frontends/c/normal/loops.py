@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from arrayfold.base.errors import InputError
 from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit, NotInText, apply_edits
 from arrayfold.c.source import assigned_variable, loop_variable
-from arrayfold.c.tree import Expression, Variable, bare, named_in, walk
+from arrayfold.c.tree import Expression, Variable, bare, declared_in, named_in, walk
 from arrayfold.frontends.c.normal.counting import (
     Count,
     Limit,
@@ -80,6 +80,9 @@ def _split_header(scene: Scene, loop: c.For) -> Rewriting | None:
     others = [one for one in steps if assigned_variable(bare(one)) is not primary]
     if primary is None or any(primary in named_in(walk(one)) for one in others):
         return None
+    named = {name for one in others for name in named_in(walk(one))}
+    if any(_own_continues(loop.body)) and _declares_names(loop.body, named):
+        return None
     texts, text = TreeText(scene.text), scene.text
     (own,) = (one for one in steps if assigned_variable(bare(one)) is primary)
     first = _text_of_starts(scene, loop)
@@ -90,6 +93,12 @@ def _split_header(scene: Scene, loop: c.For) -> Rewriting | None:
     if first[0]:
         edits = [Edit(start, start, f"{{ {first[0]} "), *edits, Edit(end, end, " }")]
     return Rewriting(start, end, tuple(edits))
+
+
+def _declares_names(body: c.CStatement, variables: Collection[Variable]) -> bool:
+    """Whether names of variables mean something else somewhere in the body of a loop."""
+    names = {one.name for one in variables}
+    return any(one.name in names for one in declared_in(walk(body)))
 
 
 def _is_primary(variable: Variable, steps: list[Expression], loop: c.For) -> bool:
@@ -175,13 +184,19 @@ def _counted(scene: Scene, loop: c.For | c.While) -> Rewriting | None:
     if is_late and count.place != "body":
         return None
     breaks = list(own_breaks(loop.body)) if _outlasts(scene, loop, count.variable) else []
+    is_earlier = bool(breaks) or len(parts) > 1
+    if breaks and _declares_names(loop.body, {count.variable}):
+        return None
     new = scene.fresh(count.variable.name)
     is_fixed = count.start.isdigit() or (
         count.start == count.variable.name and not breaks and len(parts) == 1
     )
     start = count.start if is_fixed else scene.fresh(f"{count.variable.name}_start")
-    behind = value_behind(count, limit, count.after(start) if is_late else start)
-    if not behind:
+    tested = count.after(start) if is_late else start
+    behind = value_behind(count, limit, tested, _compared(scene, count, limit, tested))
+    is_needed = is_earlier and _outlasts(scene, loop, count.variable)
+    if not behind or (is_needed and (limit.is_beyond or abs(count.amount) > 1)):
+        # Before the loop it is not known whether it comes as far as that.
         return None
     kind = count.variable.type.spelling.replace("const", "").strip()
     first = "" if is_fixed else f"{kind} {start} = {count.start}; "
@@ -189,7 +204,6 @@ def _counted(scene: Scene, loop: c.For | c.While) -> Rewriting | None:
     code += f"{{ {_guards(scene, loop, count, parts, new)}{_body(scene, loop, count, new, breaks)} }}"
     last = _last(count, behind) if _outlasts(scene, loop, count.variable) else ""
     # Where the loop may end otherwise, that sets the value once more.
-    is_earlier = bool(breaks) or len(parts) > 1
     pieces = [first, last, " ", code] if is_earlier else [first, code, " ", last]
     begin, end = loop.span.start, end_of(scene.text, loop)
     return Rewriting(begin, end, (Edit(begin, end, f"{{ {''.join(pieces)} }}"),))
@@ -220,15 +234,7 @@ def _guards(scene: Scene, loop: c.For | c.While, count: Count, parts: Sequence[E
 
 def _head(scene: Scene, loop: c.For | c.While, count: Count, limit: Limit, new: str, start: str) -> str:
     """The condition and the step of the new loop."""
-    condition = limit.comparison
-    name = new
-    if count.place == "condition":
-        is_early = isinstance(count.node, c.Unary) and not count.node.operator.startswith("x")
-        name = count.after(new) if is_early else new
-        new_condition = with_node(condition, count.node, literal(count.node, name))
-        text = TreeText(scene.text).expression(new_condition)
-    else:
-        text = TreeText(scene.text, {count.variable: new}).expression(condition)
+    text = _compared(scene, count, limit, new)
     if isinstance(loop, c.While) and loop.is_late:
         text = f"{new} == {start} || {text}"
     amount = count.amount
@@ -238,6 +244,14 @@ def _head(scene: Scene, loop: c.For | c.While, count: Count, limit: Limit, new: 
         else f"{new} {'+' if amount > 0 else '-'}= {abs(amount)}"
     )
     return f"{text}; {step}"
+
+
+def _compared(scene: Scene, count: Count, limit: Limit, value: str) -> str:
+    """The comparison of a loop for a value of what it counts, before the change that the condition makes."""
+    if count.place != "condition":
+        return TreeText(scene.text, {count.variable: value}).expression(limit.comparison)
+    text = literal(count.node, count.after(value) if count.is_early else value)
+    return TreeText(scene.text).expression(with_node(limit.comparison, count.node, text))
 
 
 def _body(scene: Scene, loop: c.For | c.While, count: Count, new: str, breaks: list[c.Jump]) -> str:

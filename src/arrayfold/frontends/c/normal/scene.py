@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit
 from arrayfold.c.source import CText, Region, variables_with_address
-from arrayfold.c.tree import CStatement, FunctionTree, Variable, children, walk
+from arrayfold.c.tree import CStatement, FunctionTree, Variable, children, declared_in, walk
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,12 @@ class Scene:
         """Whether more statements may be written beside it without braces."""
         parent = self.parents.get(statement)
         return parent is None or isinstance(parent, c.Block)
+
+    def is_hidden(self, variables: Iterable[Variable]) -> bool:
+        """Whether the name of a variable means something else somewhere in the function."""
+        function = self.region.function
+        declared = {*function.parameters, *declared_in(walk(function.body))}
+        return any(one.name == other.name for one in variables for other in declared - {one})
 
     def is_own_integer(self, variable: Variable) -> bool:
         """Whether a variable is a whole number that only its own function sees and changes by name."""

@@ -1,0 +1,65 @@
+"""Loops that count, in forms in which simpler C is easily wrong: each is executed beside its original."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from arrayfold import fold
+from arrayfold.frontends.c.read import read_c
+from arrayfold.validation.subjects import validate_code
+
+# Statements after `t[i] = x[i]` for 0 <= i < n + 2, of int, and `u`, which is unsigned and n + 1.
+FORMS = {
+    "--j >= 0": "j = n; while (--j >= 0) y[j + 1] = t[j]; y[0] = j;",
+    "++j < n": "j = -1; while (++j < n) y[j] = t[j] + t[j + 1]; y[n] = j;",
+    "--u": "u = n + 1; while (--u) y[u] = t[u]; y[0] = u;",
+    "u--": "u = n + 1; while (u--) y[u] = t[u]; y[0] = u;",
+    "j-- != 0": "j = n; while (j-- != 0) y[j] += t[j]; y[n + 1] = j;",
+    "for without a step": "for (unsigned i = u; i-- > 0;) y[i] = t[i];",
+    "more than the bound holds": "for (j = 0; j + 3 < n; j++) y[j] = t[j]; y[n] = j;",
+    "up to the bound": "for (j = 0; j <= n && x[j] > 0; j++) y[j] = t[j]; y[n + 1] = j;",
+    "another value where it fails": "for (j = x0; j < n; j += 3) y[0] += t[0]; y[n] = j;"
+    " for (; j > x0; j -= 2) y[1] += t[1]; y[n + 1] = j;",
+    "another variable of that name": "for (j = 0, k = n; j < n; j++, k--) {"
+    " if (x[j] > 0) { int k = x[j]; y[j] = k; continue; } y[j] = t[j]; } y[n + 1] = k;",
+    "another variable, and a break": "for (j = 0; j < n; j++) {"
+    " if (x[j] > 0) { int j = 3; y[1] = j; break; } y[j] = t[j]; } y[n + 1] = j;",
+    "a product of other sizes": "{ int n = 3; for (int i = 0; i < all; i++) y[i % 2] = n + t[0]; }",
+}
+PROGRAM = """
+void f(int n, int x0, const int x[restrict n + 2], int y[restrict n + 2])
+{{
+    int t[n + 2], j, k;
+    unsigned u = n + 1u;
+    int all = n * n;
+#pragma scop
+    for (int i = 0; i < n + 2; i++)
+        t[i] = x[i];
+    {statements}
+#pragma endscop
+}}
+"""
+
+
+KEPT = {"another variable of that name", "up to the bound", "another variable, and a break"}
+CASES = [(form, loops) for form in FORMS for loops in ("keep", "generate")[: 1 + (form not in KEPT)]]
+
+
+@pytest.mark.parametrize(("form", "loops"), CASES)
+def test_values_behind_loops_are_those_of_the_text(form: str, loops: Literal["keep", "generate"]) -> None:
+    (program,) = read_c("f.c", PROGRAM.format(statements=FORMS[form]).encode())
+    result = fold(program)
+    code = result.to_c(loops=loops).encode()
+    validation = validate_code([result.region(loops=loops)], code, "f.c")
+    assert validation.is_equal, validation
+
+
+def test_one_text_at_two_places_of_an_expression_is_decided_at_both() -> None:
+    """What j was set to stands where the condition holds and where it fails; each knows another outcome."""
+    text = PROGRAM.format(statements="j = x0 < n ? n : x0; j = j > x0 ? j - 1 : j; y[0] = t[1] + j;")
+    (program,) = read_c("f.c", text.encode())
+    result = fold(program)
+    code = result.to_c(loops="generate").encode()
+    assert validate_code([result.region(loops="generate")], code, "f.c").is_equal
