@@ -1,7 +1,7 @@
 """What is shown of the values of a formula on a set of parameters: that they are whole, that they are large.
 
 Affine formulas are Presburger arithmetic and left to isl. Elsewhere a maximum is one of its arguments, and a
-floor is `(argument - r)/divisor` for one of finitely many rests r; each of these cases is looked at where it
+floor is `(argument - r)/divisor` for one of finitely many remainders r; each of these cases is looked at where it
 holds. What is left is a polynomial: it is never negative from the least parameter values on if it has no
 negative coefficient once these are taken as the origin. Whatever is not shown counts as false.
 """
@@ -212,7 +212,7 @@ def _cases(atom: Atom) -> Iterator[tuple[Formula, isl.Set]]:
 
 
 def _residues(formula: Formula, divisor: int) -> Iterator[tuple[int, isl.Set]]:
-    """The rests that a formula may leave, and where each may be, { : }."""
+    """The remainders that a formula may leave, and where each may be, { : }."""
     for rest in range(divisor):
         yield rest, _with_rest(formula, divisor, rest) if formula.is_affine else isl.Set("{ : }")
 

@@ -363,7 +363,7 @@ def _verify_divided(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
     """The verdict on rows with divisors.
 
     If every row takes each difference to a multiple of its divisor, then `floor(v/p) mod b` is the same for
-    two conflicting cells iff their v differ by a multiple of p*b, whatever the rests are. Otherwise isl looks
+    two conflicting cells iff their v differ by a multiple of p*b, whatever the remainders are. Otherwise isl looks
     at the pairs, at all sizes if the mapping is affine, or at a few.
     """
     uneven = [k for k in range(len(mapping.moduli)) if not _divides_differences(conflicts, mapping, k)]
@@ -393,7 +393,7 @@ def _verify_divided(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
             return verdict
         where = where.subtract(fix_parameters(params))
     return Undecided(
-        f"row {uneven[0] + 1} of {mapping} is divided by {mapping.divisor(uneven[0])} with different rests"
+        f"row {uneven[0] + 1} of {mapping} is divided by {mapping.divisor(uneven[0])} with different remainders"
     )
 
 

@@ -45,7 +45,7 @@ class Induction:
         return cls({one: values[one] for one in amounts}, amounts)
 
     def inside(self, distance: isl.PwAff, step: int, scope: Scope) -> Mapping[Variable, isl.PwAff]:
-        """{ [outer, i] -> [v] } at the begin of each turn, for types that do not wrap around.
+        """{ [outer, i] -> [v] } at the start of each turn, for types that do not wrap around.
 
         distance  { [outer, i] -> [d] }  how far the iterator is from its start, in the direction of the step
         """

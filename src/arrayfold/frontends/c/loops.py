@@ -27,7 +27,7 @@ class Iterations:
     """The iterations of a loop, and what is counted along with them.
 
     domain   { [outer, i] }
-    counted  { [outer, i] -> [v] }  values of variables at the begin of each turn
+    counted  { [outer, i] -> [v] }  values of variables at the start of each turn
     """
 
     domain: isl.Set

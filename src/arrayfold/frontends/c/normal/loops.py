@@ -225,7 +225,7 @@ def _last(count: Count, behind: str) -> str:
 
 
 def _guards(scene: Scene, loop: c.For | c.While, count: Count, parts: Sequence[Expression], new: str) -> str:
-    """Further conditions of a loop as breaks at the begin of its body."""
+    """Further conditions of a loop as breaks at the start of its body."""
     texts = TreeText(scene.text, {count.variable: new})
     is_needed = _outlasts(scene, loop, count.variable)
     leave = f"{count.variable.name} = {new}; break;" if is_needed else "break;"
