@@ -100,6 +100,9 @@ class Rewriter:
             subscripts or self.variable(variable) is None
         ):
             return
+        if variable.holder is not None:
+            self._field(node, variable, subscripts, before)
+            return
         reference = next(one for one in walk(node) if isinstance(one, c.Reference))
         start = reference.span.start
         spans = subscripts_after(self.text.plain, start, variable.name, len(subscripts))
@@ -116,6 +119,25 @@ class Rewriter:
         assert new is not None
         del self.found[before:]
         self.found.append(Edit(start, spans[-1][1] + 1 if spans else start + len(variable.name), new))
+
+    def _field(
+        self,
+        node: c.Reference | c.Subscript,
+        variable: Variable,
+        subscripts: Sequence[Expression],
+        before: int,
+    ) -> None:
+        """Exchange a field of a structure as a whole; what is inside of it was found after so many edits."""
+        spans = [one.span for one in subscripts]
+        if not all(one.is_text for one in (node.span, *spans)):
+            raise NotInText(variable.name)
+        inner = self.found[before:]
+        edited = (apply_edits(self.text.text, inner, one.start, one.end) for one in spans)
+        texts = [" ".join(blank(one).split()) for one in edited]
+        new = self.element(variable, texts, node) if subscripts else self.variable(variable)
+        assert new is not None
+        del self.found[before:]
+        self.found.append(Edit(node.span.start, node.span.end, new))
 
 
 def removal(text: CText, declaration: c.Declare, doomed: Sequence[Variable], end: int) -> list[Edit]:

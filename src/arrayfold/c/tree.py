@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, TypeAlias, cast, dataclass_transform
 
 TypeKind: TypeAlias = Literal["signed", "unsigned", "floating", "pointer", "array", "function", "other"]
@@ -50,6 +51,8 @@ class Variable:
     span      the declaration from its type to the end of its declarator and initialiser
     at        where its name stands in the declaration
     written   the type of elements as the declaration spells it, without qualifiers, where that is known
+    holder    the structure, the array of structures or the pointer to some of which this is a field
+    pieces    its text as a field, around its subscripts: `p`, `.r` for `p[i].r`
     """
 
     name: str
@@ -64,6 +67,15 @@ class Variable:
     initial: Expression | None = None
     at: int = 0
     written: str | None = None
+    holder: Variable | None = None
+    pieces: tuple[str, ...] = ()
+
+    def text(self, subscripts: Sequence[str]) -> str:
+        """An element of it, given the texts of its subscripts."""
+        brackets = [f"[{one}]" for one in subscripts]
+        if not self.pieces:
+            return self.name + "".join(brackets)
+        return "".join(part for pair in zip_longest(self.pieces, brackets, fillvalue="") for part in pair)
 
     @property
     def rank(self) -> int:
@@ -149,11 +161,12 @@ class Subscript(_Expression):
 
 
 class Member(_Expression):
-    """`base.name` or `base->name`."""
+    """`base.name` or `base->name`; the field is None where it shares memory or bytes with others."""
 
     base: Expression
     name: str
     is_arrow: bool
+    field: Variable | None = None
 
 
 class Unary(_Expression):

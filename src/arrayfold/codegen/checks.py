@@ -22,7 +22,7 @@ def means_the_library(source: CSource, *names: str) -> bool:
 def assumption_checks(source: CSource, assumptions: Iterable[Assumption]) -> list[str]:
     """The lines that call abort() where what is assumed of the parameters does not hold."""
     lines: list[str] = []
-    for one in assumptions:
+    for one in (one for one in assumptions if not one.words):
         text = _condition(source, one)
         lines += [
             f"if (!({text})) /* {one.reason} */".replace("*/", "* /", one.reason.count("*/")),

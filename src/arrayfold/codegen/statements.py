@@ -340,7 +340,7 @@ class StatementWriter:
             else:
                 assert stays is not None
                 variable, subscripts = stays
-                texts.append(variable.name + "".join(f"[{text}]" for text in subscripts))
+                texts.append(variable.text(subscripts))
         text = texts[-1]
         names = {name: parenthesised(value) for name, (value, _) in self._named_arguments().items()}
         to_text = parameter_text(self.source.parameters)
@@ -383,7 +383,7 @@ class StatementWriter:
             if found is not None:
                 return found
             if texts:
-                return variable.name + "".join(f"[{one}]" for one in texts)
+                return variable.text(texts)
             return values.get(variable, self.hoisted.get(variable, variable.name))
 
         return ExpressionPrinter(self.source.text, text, self._element_by_cell)

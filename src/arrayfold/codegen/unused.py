@@ -18,6 +18,7 @@ from arrayfold.c.tree import (
     Subscript,
     Variable,
     array_access,
+    named_in,
     walk,
 )
 
@@ -116,6 +117,11 @@ class LostVariables:
 def lost_variables(source: CSource, replaced: Sequence[Variable]) -> Iterator[LostVariables]:
     """The declarations of variables that a region does not use any more."""
     doomed = [variable for variable in replaced if is_own(source, variable)]
+    fields = dict.fromkeys(
+        one for one in named_in(walk(source.region.function.body)) if one.holder is not None
+    )
+    stay = {one.holder for one in fields if one not in doomed}
+    doomed += {one.holder for one in doomed if one.holder is not None and one.holder not in stay}
     for node in walk(source.region.function.body):
         if isinstance(node, Declare) and any(variable in doomed for variable in node.variables):
             yield LostVariables(node, {variable.at for variable in node.variables if variable in doomed})

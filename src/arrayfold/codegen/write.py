@@ -165,7 +165,8 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
         allocation = allocations.get(variable)
         has_rows = allocation is not None and _has_old_rows(program, name, sizes)
         is_of_several = list(source.variables.values()).count(variable) > 1
-        if name in program.relocation.origins or buffer is not None or is_of_several:
+        is_field = variable.holder is not None
+        if name in program.relocation.origins or buffer is not None or is_of_several or is_field:
             new_name = names.fresh(name)
         elif is_own(source, variable) or _is_gone(source, variable, allocation, blocks.get(name)):
             new_name = names.own_or_fresh(variable, function)

@@ -16,16 +16,18 @@ class Assumption:
     """A condition on the parameters that the text of a program does not say, and why it is needed.
 
     where  { : }  the parameter values that fulfil it
+    words  what is assumed, if it is nothing that parameters say
     """
 
     where: isl.Set
     reason: str
     place: SourcePosition | None = None
+    words: str = ""
 
     @property
     def text(self) -> str:
         """The condition."""
-        return conditions(self.where)
+        return self.words or conditions(self.where)
 
     def __str__(self) -> str:
         """The condition, the line that needs it, and what for."""
@@ -54,7 +56,7 @@ def without_implied(assumptions: Sequence[Assumption], known: isl.Set) -> tuple[
     known  { : }  parameter values
     """
     kept = list(assumptions)
-    for one in assumptions:
+    for one in (one for one in assumptions if not one.words):
         others = [other.where for other in kept if other is not one]
         if _intersection(known, others).is_subset(one.where):
             kept.remove(one)

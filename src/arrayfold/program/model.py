@@ -265,7 +265,10 @@ class Program:
 
     def without_aliases(self) -> Program:
         """The same program, and different names of arrays mean different memory."""
-        return replace(self, source=replace(self.source, may_alias=None) if self.source else None)
+        source = replace(self.source, may_alias=None) if self.source else None
+        return replace(
+            self, source=source, assumptions=tuple(one for one in self.assumptions if not one.words)
+        )
 
     def with_temporary(self, name: str) -> Program:
         """The same program in which an array may be folded; what was only assumed of it is dropped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -152,6 +153,31 @@ class Driver:
             elif not isinstance(data, ScalarData):
                 yield f"{type_name(data, what)} {_argument(k)} = {{0}};"
                 yield from fill(_argument(k), data, what)
+        for k, (variable, data) in pairs:
+            yield from self._fields(k, variable, data)
+
+    def _structure(self, number: int, holder: Variable) -> str | None:
+        """An argument that is a structure, or a pointer to some, as C; None if it is none."""
+        data = self._data.parameters[number]
+        if not isinstance(data, ArrayData | PointerData):
+            return _argument(number) if isinstance(data, RecordData) else None
+        record = data.target if isinstance(data, PointerData) else data.element
+        if not isinstance(record, RecordData):
+            return None
+        return f"(({type_name(record, holder.name)} *){_argument(number)})"
+
+    def _fields(self, number: int, holder: Variable, data: DataType) -> Iterator[str]:
+        """Lines that give fields of an argument their sizes, and memory for what they point to."""
+        place = self._structure(number, holder)
+        used = (*self._sizes, *self.source.variables.values())
+        for variable in dict.fromkeys(one for one in used if one.holder is holder and len(one.pieces) == 1):
+            path = variable.name.removeprefix(holder.name)
+            inner = _field_data(data, path)
+            if variable in self._sizes:
+                yield f"{place}{path} = arrayfold_number({self._sizes[variable]});"
+                yield from _check_size(f"{place}{path}", self._sizes[variable], variable.name)
+            elif isinstance(inner, PointerData) and variable.is_array:
+                yield from self._memory(f"{place}{path}", variable, inner, 0, variable.name)
 
     def _scalar(self, place: str, variable: Variable, data: ScalarData) -> Iterator[str]:
         number = self._sizes.get(variable)
@@ -206,8 +232,13 @@ class Driver:
             variable: _argument(k) for k, variable in enumerate(self.source.region.function.parameters)
         }
 
+        places = {variable: self._structure(k, variable) for k, variable in enumerate(arguments)}
+
         def element(variable: Variable, texts: Sequence[str], node: Reference | Subscript) -> str:
             del node
+            field = places.get(variable.holder) if variable.holder is not None else None
+            if variable.holder is not None and field is not None:
+                return field + variable.text(texts).removeprefix(variable.holder.name)
             return arguments.get(variable, variable.name) + "".join(f"[{text}]" for text in texts)
 
         return ExpressionPrinter(self.source.text, element).text(extent)
@@ -279,6 +310,16 @@ class Driver:
                 called = (one for one in globals_of(node.function) if one.storage == "global")
                 found = {**{one.name: one for one in called}, **found}
         return found
+
+
+def _field_data(data: DataType, path: str) -> DataType | None:
+    """The type of a field of an argument, such as `->size`; None if it is not known."""
+    inner: DataType | None = data
+    for name in re.findall(r"\w+", path):
+        inner = inner.target if isinstance(inner, PointerData) else inner
+        fields = dict(inner.fields) if isinstance(inner, RecordData) else {}
+        inner = fields.get(name)
+    return inner
 
 
 def _argument(number: int) -> str:

@@ -127,7 +127,9 @@ class Expressions(Accesses):
         run, kind = self.address(node)
         if isinstance(kind, Array):
             return Value(self.decayed(run, kind, node.spot), Pointer(kind.element))
-        return Value(self.load(run, kind, node.spot), kind)
+        loaded = self.load(run, kind, node.spot)
+        path = node.path if node.is_place and self.scope.sized else None
+        return Value(loaded if path is None else self.sized(path, loaded), kind)
 
     # ------------------------------------------------ conversions
 

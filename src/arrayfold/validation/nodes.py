@@ -111,6 +111,24 @@ class Node:
         """Whether it is declared extern."""
         return self.cursor.storage_class.name == "EXTERN"
 
+    @cached_property
+    def path(self) -> str | None:
+        """The text of a field by names and constants alone, such as `p->size[2]`; None if it is none."""
+        inner = self.bare()
+        if inner.kind == "DECL_REF_EXPR":
+            return inner.name
+        if inner.kind == "ARRAY_SUBSCRIPT_EXPR" and len(inner.expressions) == 2:
+            base, index = inner.expressions[0].path, inner.expressions[1].constant
+            return f"{base}[{index}]" if base is not None and isinstance(index, int) else None
+        if inner.kind != "MEMBER_REF_EXPR" or len(inner.expressions) != 1:
+            return None
+        base = inner.expressions[0].bare()
+        if base.kind == "UNARY_OPERATOR" and base.operator == "*":
+            path = base.expressions[0].path
+            return None if path is None else f"{path}->{inner.name}"
+        is_arrow = base.type.get_canonical().kind.name == "POINTER"
+        return None if base.path is None else f"{base.path}{'->' if is_arrow else '.'}{inner.name}"
+
     @property
     def is_place(self) -> bool:
         """Whether it is an element, a member, or what a pointer points at."""

@@ -49,12 +49,17 @@ def is_isl_name(name: str) -> bool:
     return bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)) and name.lower() not in _ISL_WORDS
 
 
+def _without_punctuation(name: str) -> str:
+    """The name of a field, such as `p->size[2]`, as one word."""
+    return re.sub(r"->|[][.]+", "_", name.removesuffix("]"))
+
+
 def model_names(variables: Iterable[Variable]) -> dict[Variable, str]:
     """A name for each variable that isl can read and that no other one has."""
     names: dict[Variable, str] = {}
     taken: set[str] = set()
     for variable in variables:
-        name = re.sub(r"[^A-Za-z0-9_]", "_", variable.name)
+        name = re.sub(r"[^A-Za-z0-9_]", "_", _without_punctuation(variable.name))
         name += "_" * (name.lower() in _ISL_WORDS)
         number = 2
         unique = name
@@ -167,14 +172,27 @@ def find_kept(
     reasons: dict[Variable, Kept] = {}
     for array in arrays:
         reason = _reason(text, region, array, uses.get(array, []), loops, private, own)
-        if array in typed:
+        if array in typed or array.holder in typed:
             reason = Kept("declared together with its type", is_final=True)
         is_of_all = array.storage in _FROM_OUTSIDE or array.span.start < (parallel_start or 0)
         if parallel_start is not None and is_of_all:
             reason = Kept(f"shared by the threads of line {text.line(parallel_start)}", is_final=True)
         if reason is not None:
             reasons[array] = reason
-    return reasons
+    return reasons | _parts_that_stay(region, arrays, reasons)
+
+
+def _parts_that_stay(
+    region: Region, arrays: Sequence[Variable], reasons: Mapping[Variable, Kept]
+) -> dict[Variable, Kept]:
+    """Why arrays stay because other fields of their structures do: memory is less only without all of it."""
+    fields = dict.fromkeys(one for one in named_in(region.nodes()) if one.holder is not None)
+    stays = {one.holder: one for one in fields if one in reasons or not one.is_array}
+    return {
+        one: Kept(f"a part of {one.holder.name}, of which {stays[one.holder].name} stays", is_final=True)
+        for one in arrays
+        if one.holder in stays and one.holder is not None and one not in reasons
+    }
 
 
 def _declared_with_their_type(text: CText, function: FunctionTree) -> set[Variable]:
@@ -209,6 +227,8 @@ def _reason(
     if loops.get(array):
         innermost = loops[array][-1].name
         return Kept(f"declared inside the loop over {innermost}", is_final=True)
+    if array.holder is not None and array.storage != "local":
+        return Kept(f"a part of {array.holder.name}", is_final=True)
     if array.storage in _FROM_OUTSIDE and array not in own.scratch:
         return Kept(_FROM_OUTSIDE[array.storage].format(name=array.name))
     if array in own.reasons:
@@ -266,12 +286,12 @@ def possible_alias(
             is_same = array is other or (array.name > other.name and other in written)
             if array not in written or is_same or array.is_restrict or other.is_restrict:
                 continue
-            if (array.is_pointer or other.is_pointer) and _may_be_one(array.element, other.element):
+            if (array.is_pointer or other.is_pointer) and may_be_one(array.element, other.element):
                 return array.name, other.name
     return None
 
 
-def _may_be_one(element: CType, other: CType) -> bool:
+def may_be_one(element: CType, other: CType) -> bool:
     """Whether C lets an object be accessed as both types: only numbers of different kinds are told apart."""
     numbers = ("signed", "unsigned", "floating")
     is_number = element.kind in numbers and other.kind in numbers

@@ -175,6 +175,14 @@ class _Converter:
             else:
                 return tuple(extents), libclang.c_type(spelled), is_pointer
 
+    def _field(self, cursor: Any) -> Variable | None:
+        """The field of a structure; None if it shares memory with others, or has no name."""
+        declared = cursor.referenced
+        if declared is None or declared.kind.name != "FIELD_DECL" or not declared.spelling:
+            return None
+        is_shared = declared.semantic_parent.kind.name == "UNION_DECL" or declared.is_bitfield()
+        return None if is_shared else self._variable(declared)
+
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
         key = declared.canonical.hash
@@ -313,7 +321,8 @@ class _Converter:
             base, index = inner if inner[1].type.is_integer else reversed(inner)
             return c.Subscript(span, kind, base, index)
         if name == "MEMBER_REF_EXPR" and len(inner) == 1:
-            return c.Member(span, kind, inner[0], cursor.spelling, inner[0].type.kind == "pointer")
+            is_arrow = inner[0].type.kind == "pointer"
+            return c.Member(span, kind, inner[0], cursor.spelling, is_arrow, self._field(cursor))
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             number = libclang.library().clang_getCursorUnaryOperatorKind(cursor)
             operator = _UNARY[min(number, len(_UNARY) - 1)]

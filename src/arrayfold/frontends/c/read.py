@@ -15,6 +15,7 @@ from arrayfold.c.tree import Block, For, FunctionTree, walk
 from arrayfold.frontends.c.assumptions import ContextBuilder
 from arrayfold.frontends.c.chosen import RegionChooser
 from arrayfold.frontends.c.clang import Unit, parse_c
+from arrayfold.frontends.c.fields import with_fields
 from arrayfold.frontends.c.normal.simplify import edited, simplified
 from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
@@ -273,7 +274,8 @@ def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region
             included.start(),
             "Write them into the region, or make them a macro.",
         )
-    return Region(function.name, opening.start, closing.end, opening.end, closing.start, function, inside)
+    name, places = function.name, (opening.start, closing.end, opening.end, closing.start)
+    return with_fields(Region(name, *places, function, inside))
 
 
 def _innermost(body: Block, offset: int) -> Block:

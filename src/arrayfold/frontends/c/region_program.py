@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -20,7 +20,9 @@ from arrayfold.frontends.c.openmp import needs_tasks
 from arrayfold.frontends.c.places import Found, Loop, Position
 from arrayfold.frontends.c.region_reader import RegionReader
 from arrayfold.frontends.c.tasks import order_of_tasks
+from arrayfold.frontends.c.untouched import untouched_fields
 from arrayfold.order.guarded import with_guarded_order
+from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Access, Array, Kept, Parallelism, Program, Statement
 
 
@@ -76,7 +78,7 @@ class RegionProgram:
             kept={self._names[array]: reason for array, reason in kept.items()},
             source=source,
             optional=_optional(statements, source, context),
-            assumptions=self._reader.context.assumptions(),
+            assumptions=(*self._reader.context.assumptions(), *self._untouched()),
             private=self._private(),
         )
         return with_guarded_order(with_same_conditions(program))
@@ -152,6 +154,13 @@ class RegionProgram:
             for variable in self._reader.arrays
             if loops.get(variable) and variable.storage == "local" and not variable.is_volatile
         }
+
+    def _untouched(self) -> Iterator[Assumption]:
+        """What is assumed of fields that the region does not write itself."""
+        reader = self._reader
+        pointers = (one for one in reader.arrays if one.type.kind == "pointer")
+        effects = (effect for item in self._found for effect in item.effects)
+        return untouched_fields(reader.text, [*reader.affine.parameters.values(), *pointers], effects)
 
     def _happens_before(self) -> isl.UnionMap | None:
         """{ S[i] -> T[j] }: the order that OpenMP's tasks leave, where there are any."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -86,7 +86,7 @@ class RegionReader:
         of_tasks = {one.statement for one in directives if one.statement is not None}
         region_walk = RegionWalk(text, region, self.affine, self._is_data, parallel, on_data, of_tasks)
         self.found = region_walk.run(region.statements)
-        self.loops_of_variables = region_walk.loops_of_variables
+        self.loops_of_variables = _with_loops_of_fields(region_walk.loops_of_variables, variables)
         self.uncertain = region_walk.uncertain
         self.turns = region_walk.turns
         self.pointers = region_walk.pointers
@@ -121,6 +121,10 @@ class RegionReader:
     def _read_extents(self) -> dict[Variable, list[isl.PwAff | None]]:
         function = self.region.function
         changed = frozenset(assigned_in(walk(function.body))) | hidden_variables(function, self.arrays)
+        calls = (node.function for node in walk(function.body) if isinstance(node, Call))
+        may_change = any(map(may_use_any_global, calls))
+        fields = (one for one in self.names if one.holder is not None and one.storage == "global")
+        changed |= {one for one in fields if may_change or one.holder in changed}
         found = {array: read_extents(array, self.affine, changed) for array in self.arrays}
         for array, allocation in self.own.allocations.items():
             rows = self._sizes.rows(allocation) if array in found else None
@@ -279,6 +283,14 @@ class RegionReader:
         if span is None or not span.is_text:
             return f"an element of {effect.variable.name}"
         return " ".join(self.text.text[span.start : span.end].split())
+
+
+def _with_loops_of_fields(
+    loops: Mapping[Variable, tuple[Variable, ...]], variables: Sequence[Variable]
+) -> dict[Variable, tuple[Variable, ...]]:
+    """Variable -> the loops around its declaration; those of a field are those of its structure."""
+    holders = {one: one.holder for one in variables if one.holder is not None}
+    return {**loops, **{one: loops[holder] for one, holder in holders.items() if holder in loops}}
 
 
 def _refuse_jumps_beside_tasks(text: CText, region: Region, directives: Sequence[Directive]) -> None:

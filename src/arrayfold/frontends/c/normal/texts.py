@@ -58,7 +58,9 @@ class TreeText:
         changed = self.element(variable, subscripts)
         if changed is not None:
             return changed
-        return self.names.get(variable, variable.name) + "".join(f"[{one}]" for one in subscripts)
+        if variable not in self.names:
+            return variable.text(subscripts)
+        return self.names[variable] + "".join(f"[{one}]" for one in subscripts)
 
     def _structure(self, node: CStatement) -> str:
         """A statement with something inside a macro that must change."""
