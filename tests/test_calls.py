@@ -149,7 +149,7 @@ SEEN = {
         True,
     ),
     "arguments": ("", "static int f(int x) { return x; }", True),
-    "the array": ("", "static int f(int x) { return table[x]; }", False),
+    "the array": ("", "static int f(int x) { out: return table[x]; }", False),
     "the array in what it calls": (
         "static int get(void) { return table[0]; }\n",
         "static int f(int x) { return get() + x; }",
@@ -198,7 +198,7 @@ def test_pointers_may_lead_to_what_a_pure_function_names(restrict: str, tmp_path
     [
         ("int table[99];\nint f(int);\n", "f(i)", "f(), which has no body here, may use it"),
         ("static int table[99];\nint f(int);\n", "f(i)", "f(), which has no body here, may use it"),
-        ("static int table[99];\nstatic int f(int k) { return table[k]; }\n", "f(i)", "used by f()"),
+        ("static int table[99];\nstatic int f(int k) { out: return table[k]; }\n", "f(i)", "used by f()"),
     ],
 )
 def test_arrays_that_a_call_may_use_do_not_move(head: str, call: str, reason: str, tmp_path: Path) -> None:

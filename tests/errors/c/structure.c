@@ -1,8 +1,9 @@
-void f(int N, int M, double A[N][N], double B[N])
+struct grid { double *data; };
+void f(int N, int M, struct grid *g)
 {
-  struct grid { double *data; } g = {B};
 #pragma scop
   for (int i = 0; i < N; i++)
-    g.data[i] = 1;
+    for (int j = 0; j < M; j++)
+      g[i].data[j] = 1;
 #pragma endscop
 }

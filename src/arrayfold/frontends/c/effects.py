@@ -284,7 +284,7 @@ class EffectReader:
             case c.Unary(operator="*" | "&") | c.Binary(operator="+" | "-"):
                 what, hint = "pointer arithmetic cannot be analysed", "Use array subscripts instead."
             case c.Member():
-                what = "arrays inside structures cannot be analysed"
+                what = "what this is a part of, or points to, cannot be analysed"
                 hint = "Copy the pointer to a variable with restrict, or pass the array as a parameter."
             case c.Unary(operator="__real" | "__imag" | "__extension__" as word) | c.Opaque(what=word):
                 what, hint = f"this cannot be analysed: {word}", None

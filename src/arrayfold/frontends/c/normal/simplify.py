@@ -12,6 +12,7 @@ from arrayfold.c.source import CText, Original, Region
 from arrayfold.c.tree import CStatement
 from arrayfold.frontends.c.clang import Unit, parse_c
 from arrayfold.frontends.c.normal.flat_loops import flat_loops
+from arrayfold.frontends.c.normal.inlining import inlined_calls
 from arrayfold.frontends.c.normal.loops import counting_loops
 from arrayfold.frontends.c.normal.memory import smaller_regions
 from arrayfold.frontends.c.normal.scene import Rewriting, Scene
@@ -23,6 +24,7 @@ _PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (
     counting_loops,
     flat_loops,
     hoisted_effects,
+    inlined_calls,
 )
 
 
