@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from arrayfold.run import compare
-
 collect_ignore_glob = ["programs/*", "errors/*"]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,8 +66,7 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session", autouse=True)
 def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests of one program at several sizes compile it once."""
-    from support.compiled import CompiledOnce
+    from support.compiled import compiled_once
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare, "start", CompiledOnce(compare.start, tmp_path_factory.mktemp("compiled")))
+    with compiled_once(tmp_path_factory.mktemp("compiled")):
         yield
