@@ -24,13 +24,14 @@ from arrayfold.bounds.live_counts import Counts, counts_at_ends, largest_counts
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.factors import positive_factors
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import to_pw_aff
+from arrayfold.exact.formula_isl import simplified, to_pw_aff
 from arrayfold.exact.formula_parse import read_formula
 from arrayfold.exact.isl import (
     can_count,
     coalesced,
     fix_parameters,
     parameter_names,
+    strided_pieces,
     visit_points,
 )
 from arrayfold.exact.parameter_values import few_parameter_points, large_parameters, parameter_minima
@@ -232,7 +233,13 @@ def _counted_text(count: Callable[[isl.Map], tuple[bool, Counts]], moments: isl.
 
 def _symbolic(moments: isl.Map, conflicts: Conflicts, counted: str) -> LowerBound:
     is_attained, texts = json.loads(counted)
-    pieces = _joined((isl.Set(where), tuple(map(read_formula, formulas))) for where, formulas in texts)
+    context = conflicts.context
+    is_strided = strided_pieces(context) > 0
+
+    def read(text: str) -> Formula:
+        return simplified(read_formula(text), context) if is_strided else read_formula(text)
+
+    pieces = _joined((isl.Set(where), tuple(map(read, formulas))) for where, formulas in texts)
     formula = _best_formula(pieces, conflicts.context)
     if formula is None or len(formula.terms) > _MOST_TERMS:
         return LowerBound(pieces=pieces, is_attained=is_attained, moments=moments)

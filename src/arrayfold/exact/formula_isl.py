@@ -10,7 +10,7 @@ import islpy as isl
 
 from arrayfold.base.errors import NotAffine
 from arrayfold.exact.formula import Extreme, Floor, Formula, Remainder
-from arrayfold.exact.isl import coalesced, fresh_names
+from arrayfold.exact.isl import coalesced, fresh_names, integer
 from arrayfold.exact.parameter_values import large_parameters
 
 _FEW_PIECES = 24
@@ -114,6 +114,10 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
     >>> fit(isl.PwAff("[N, M] -> { [(N)] : N >= M; [(M)] : N < M }"), isl.Set("{ : }"), "max")
     max(M, N)
     """
+    return simplified(_fit(values, context, side), context)
+
+
+def _fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> Formula:
     values = coalesced(values.intersect_domain(context.params()))
     domain = values.domain()
     pieces = _whole_pieces(values, side)
@@ -130,6 +134,27 @@ def fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> For
         if any(_is_beyond(other, piece.intersect_domain(domain), side) for other in others):
             kept = others
     return Formula.extreme(side, map(_only_aff, kept))
+
+
+def simplified(formula: Formula, context: isl.Set) -> Formula:
+    """The formula without floors whose arguments leave one rest wherever a context { : } holds.
+
+    >>> simplified(Formula.floor(Formula.name("N"), 2) * 8 - 2, isl.Set("[N] -> { : N mod 2 = 0 }"))
+    4*N - 2
+    >>> n = Formula.name("N")
+    >>> simplified(n * Formula.floor(n + 2, 4), isl.Set("[N] -> { : N mod 4 = 3 }"))
+    (N^2 + N)/4
+    """
+    for atom in [one for monomial, _ in formula.terms for one, _ in monomial if isinstance(one, Floor)]:
+        inner = simplified(atom.argument, context)
+        if not (inner.is_affine and inner.is_whole):
+            continue
+        rests = to_pw_aff(inner).mod_val(integer(atom.divisor)).intersect_domain(context.params())
+        low, high = rests.min_val(), rests.max_val()
+        if low.is_int() and low == high:
+            whole = (inner - low.to_python()) * Fraction(1, atom.divisor)
+            formula = formula.with_atom(atom, whole)
+    return formula
 
 
 def fit_from_above(values: isl.PwAff, context: isl.Set) -> Formula:

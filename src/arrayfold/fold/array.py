@@ -16,7 +16,7 @@ from arrayfold.fold.result import FoldedArray
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, TableMapping
 from arrayfold.methods import Request
-from arrayfold.select.cases import Case, find_cases
+from arrayfold.select.cases import Case, find_cases, settled
 from arrayfold.select.choose import choose
 from arrayfold.select.policy import best_for_loops
 
@@ -52,10 +52,13 @@ def fold_one(
     cases: tuple[Case, ...] = ()
     if method == "auto" and not power_of_two:
         progress(f"{name}: cases")
-        cases = find_cases(conflicts, request, best.mapping.size, bound)
+        found = find_cases(conflicts, request, best.mapping.size, bound)
+        best, cases = settled(conflicts, request, best, found)
+        assert best.mapping is not None
+        assert isinstance(best.verdict, Proof)
     seconds = time.perf_counter() - start
-    found = (name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases)
-    return FoldedArray(*found, cut_short=budget.cut_words(cuts))
+    parts = (name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases)
+    return FoldedArray(*parts, cut_short=budget.cut_words(cuts))
 
 
 def _without_cells(

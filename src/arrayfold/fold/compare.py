@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from arrayfold.judge.verify import verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.program.model import Problem
+from arrayfold.select.cases import Case, find_cases, settled
 from arrayfold.select.choose import Candidate, ask, ask_all, best_of
 
 _SHARE_OF_OTHERS = 0.1
@@ -34,6 +36,7 @@ class ComparedArray:
     candidates: tuple[Candidate, ...]
     lower_bound: LowerBound
     params: Mapping[str, int]
+    cases: tuple[Case, ...] = ()
 
     def __post_init__(self) -> None:
         for candidate in self.candidates:
@@ -111,8 +114,14 @@ def _compared(
     others = (name for name, method in METHODS.items() if not (method.is_general or only_general))
     rest = replace(request, budget=request.budget.part(_SHARE_OF_OTHERS))
     candidates += [ask(name, conflicts, rest) for name in others]
-    candidates.append(_auto(everything, conflicts, request))
-    return ComparedArray(conflicts, tuple(candidates), bound, params)
+    best, cases = _auto(everything, conflicts, request), ()
+    if best.mapping is not None and not request.power_of_two:
+        start = time.perf_counter()
+        found = find_cases(conflicts, request, best.mapping.size, bound)
+        best, cases = settled(conflicts, request, best, found)
+        seconds = best.seconds + time.perf_counter() - start
+        best = replace(best, method="auto", seconds=seconds)
+    return ComparedArray(conflicts, (*candidates, best), bound, params, cases)
 
 
 def _not_compared(

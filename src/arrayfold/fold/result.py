@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import islpy as isl
+
 from arrayfold.base.choices import Loops, Style
 from arrayfold.base.errors import InputError
 from arrayfold.base.html import html_table
@@ -103,6 +105,14 @@ class FoldedArray:
         For all of the context, or at the parameter values of the request.
         """
         return self.gap.is_minimal
+
+    @property
+    def is_by_cases(self) -> bool:
+        """Whether there is a case for all sizes, so that they are the answer."""
+        covered = isl.Set.empty(self.conflicts.context.get_space())
+        for case in self.cases:
+            covered = covered.union(case.when)
+        return bool(self.cases) and bool(self.conflicts.context.is_subset(covered))
 
     def is_least_case(self, case: Case) -> bool:
         """Whether no mapping is smaller than that of a case, for all parameter values of the case."""

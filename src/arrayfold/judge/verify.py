@@ -22,7 +22,8 @@ import islpy as isl
 
 from arrayfold.base.errors import IncompleteMapping, NotAffine
 from arrayfold.base.reported import reported
-from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.conflicts.conflicts import Conflicts, in_residue_class
+from arrayfold.exact.congruences import find_congruence
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.isl import (
@@ -115,6 +116,7 @@ def _verify_modular(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
             _verify_lattice(conflicts, mapping)
             or _verify_linear(conflicts, mapping)
             or _verify_digits(conflicts, mapping, verdict)
+            or _verify_congruent(conflicts, mapping)
             or _search(conflicts, mapping, verdict)
         )
     for modulus in mapping.moduli:
@@ -196,6 +198,24 @@ def _verify_lattice(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | 
         "none of the combinations that are left is a difference of conflicting cells (isl)",
     )
     return Proof("by the kernel lattice of the mapping", steps, conflicts.context, "lattice")
+
+
+def _verify_congruent(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
+    """The verdict with a parameter p*m + r in terms of m, where the context leaves it one residue."""
+    taken = (*mapping.dimensions, *parameter_names(conflicts.differences))
+    found = find_congruence(conflicts.context, taken)
+    if found is None:
+        return None
+    here = in_residue_class(conflicts, found.name, found.modulus, found.residue, found.quotient)
+    verdict = _verify_modular(here, mapping.with_formulas(lambda one: found.of_quotient(one, here.context)))
+    if isinstance(verdict, Counterexample):
+        params = found.multiplied(verdict.params)
+        again = _verify_rows(conflicts.at(params), mapping.at(params))
+        return again if isinstance(again, Counterexample) else None
+    if isinstance(verdict, Proof):
+        step = f"{found.name} is {found.value} at all sizes, with a whole number {found.quotient}"
+        return replace(verdict, steps=(step, *verdict.steps), context=conflicts.context)
+    return None
 
 
 def _verify_linear(conflicts: Conflicts, mapping: ModularMapping) -> Proof | None:

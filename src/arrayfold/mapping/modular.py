@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeAlias
@@ -110,13 +110,15 @@ class ModularMapping:
 
     def at(self, params: Mapping[str, int]) -> ModularMapping:
         """The mapping for these parameter values."""
-        return ModularMapping(
-            self.array,
-            self.dimensions,
-            tuple(tuple(entry.substitute(params) for entry in row) for row in self.matrix),
-            tuple(entry.substitute(params) for entry in self.offset),
-            tuple(entry.substitute(params) for entry in self.moduli),
-            self.divisors,
+        return self.with_formulas(lambda formula: formula.substitute(params))
+
+    def with_formulas(self, new: Callable[[Formula], Formula]) -> ModularMapping:
+        """The mapping with other coefficients, offsets and moduli in place of these."""
+        return replace(
+            self,
+            matrix=tuple(tuple(map(new, row)) for row in self.matrix),
+            offset=tuple(map(new, self.offset)),
+            moduli=tuple(map(new, self.moduli)),
         )
 
     def address(self, cell: Sequence[int], params: Mapping[str, int]) -> tuple[int, ...]:

@@ -22,6 +22,8 @@ class Request:
     given         the parameter values that the user named, among them
     power_of_two  round constant moduli up to powers of two
     all_orders    try every order of the array axes, not only the given one
+    first_fitted  the least value of the parameter to which lattices are fitted; None to leave out the very
+                  first ones, which need not belong to the pattern
     """
 
     sizes: Mapping[str, int]
@@ -30,6 +32,7 @@ class Request:
     given: Mapping[str, int]
     power_of_two: bool = False
     all_orders: bool = True
+    first_fitted: int | None = None
 
     @staticmethod
     def of(

@@ -11,13 +11,16 @@ from rich.text import Text
 from arrayfold.bounds.minimal import Gap
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.parameter_words import in_words
 from arrayfold.fold.check import Checked
 from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
+from arrayfold.program.model import Program
 from arrayfold.report.words import bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
+from arrayfold.select.cases import Case
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
 
@@ -93,6 +96,9 @@ def _fold_table(result: FoldResult) -> Table:
     titles = ("array", "mapping", "cells", "instead of", "lower bound", "verdict", "method")
     table = plain_table(*titles, whole=("array", "method"))
     for array in result.arrays:
+        if array.is_by_cases:
+            _add_cases(table, array)
+            continue
         table.add_row(
             array.name,
             Text(str(array.mapping)),
@@ -103,6 +109,32 @@ def _fold_table(result: FoldResult) -> Table:
             array.method,
         )
     return table
+
+
+def _add_cases(table: Table, array: FoldedArray) -> None:
+    """One line a case, where these are the answer."""
+    original = str(array.original_size) if array.role is None else f"({array.role})"
+    for number, case in enumerate(array.cases):
+        is_least = array.is_least_case(case)
+        table.add_row(
+            "" if number else array.name,
+            Text(f"{_when(array, case)}: {case.mapping}"),
+            _with_value(case.size, _size_here(array, case)),
+            "" if number else original,
+            "" if number else _bound_text(array.gap),
+            Text("proved, minimal" if is_least else "proved", style="bold green" if is_least else "green"),
+            "auto",
+        )
+
+
+def _size_here(array: FoldedArray, case: Case) -> int | None:
+    """The size of a case at the parameter values of the request, if it holds there."""
+    is_here = array.is_sized and not case.when.is_disjoint(fix_parameters(array.params))
+    return case.size.at(array.params) if is_here else None
+
+
+def _when(array: FoldedArray, case: Case) -> str:
+    return in_words(case.when, array.conflicts.whole_context)
 
 
 def _verdict(array: FoldedArray) -> Text:
@@ -133,10 +165,13 @@ def _notes(result: FoldResult) -> list[str]:
             notes.append(f"note: {array.name}: {_UNKNOWN_EXTENTS}")
         if result.is_cut_to_old_size(array):
             notes.append(f"note: {array.name}: {_CUT}")
-        for case in array.cases:
+        if array.is_by_cases:
+            is_code = isinstance(result.problem, Program) and result.problem.source is not None
+            code = ", which the code has" if is_code else ""
+            notes.append(f"for all sizes: {array.mapping}, {_cells(array.size)} (proved){code}")
+        for case in () if array.is_by_cases else array.cases:
             minimal = ", minimal" if array.is_least_case(case) else ""
-            when = in_words(case.when, array.conflicts.whole_context)
-            notes.append(f"case {when}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
+            notes.append(f"case {_when(array, case)}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
         notes += [f"note: {array.name}: {note}" for note in bound_notes(array.gap)]
     return notes
 
@@ -175,7 +210,16 @@ def compare_report(arrays: list[ComparedArray]) -> RenderableType:
     """A table of methods for each array."""
     if not arrays:
         return Text(NO_TEMPORARY)
-    return Group(*(_compare_table(array) for array in arrays))
+    return Group(*(part for array in arrays for part in (_compare_table(array), *_compared_cases(array))))
+
+
+def _compared_cases(array: ComparedArray) -> list[Text]:
+    """The cases of `auto`, a line each."""
+    context = array.conflicts.whole_context
+    return [
+        Text(f"auto, case {in_words(case.when, context)}: {case.mapping}, {_cells(case.size)} (proved)")
+        for case in array.cases
+    ]
 
 
 def _compare_table(array: ComparedArray) -> Table:

@@ -16,24 +16,26 @@ from functools import cached_property
 import islpy as isl
 
 from arrayfold.base.errors import ArrayfoldError
-from arrayfold.bounds.moments import LowerBound
+from arrayfold.bounds.minimal import is_above_somewhere
+from arrayfold.bounds.moments import UNKNOWN, LowerBound
 from arrayfold.conflicts.conflicts import Conflicts, in_residue_class
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import fix_parameters, fresh_names
+from arrayfold.exact.isl import coalesced, fix_parameters, fresh_names
 from arrayfold.exact.parameter_values import few_parameter_points, parameter_minima
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, Optimum, Sizes, in_class
-from arrayfold.methods.auto.fitted_lattice import fitted_bases, mappings_of_bases
+from arrayfold.methods.auto.fitted_lattice import first_fitted, fitted_bases, mappings_of_bases
 from arrayfold.methods.exhaustive import mapping_of_lattice
+from arrayfold.select.choose import Candidate
+from arrayfold.select.residues import Residue
 from arrayfold.select.strides import Strides
 
 _PERIODS = (1, 2, 3, 4, 6)
 _MOST_CASES = 8
 _MOST_RANK = 3
 _COMPARED = 6
-_FIRST_SIZE = 4
 _SHARE = 0.5
 _SUMMED = 24
 _FAR = 10**5
@@ -65,6 +67,10 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
     """
     if bound.is_as_counted(best) or not 1 <= conflicts.array.rank <= _MOST_RANK:
         return ()
+    residue = Residue.of(conflicts)
+    if residue is not None:
+        cases = find_cases(residue.divided, residue.request(request), residue.formula(best), UNKNOWN)
+        return tuple(_with_parameter(case, residue) for case in cases)
     found: tuple[Case, ...] = ()
     least = parameter_minima(conflicts.context)
     array = _Array(conflicts, Strides.of(conflicts))
@@ -72,13 +78,62 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
         if least and len(least) == 1:
             ((name, start),) = least.items()
             searched = (
-                _Search(one, name, start, best, Optima(one.divided, request.budget.part(_SHARE))).cases()
+                _Search(
+                    one,
+                    name,
+                    start,
+                    best,
+                    Optima(one.divided, request.budget.part(_SHARE)),
+                    first_fitted(request, start),
+                ).cases()
                 for one in (array, _Array(conflicts, None))[: 1 if array.strides is None else 2]
             )
             found = min(searched, key=lambda cases: _total(cases, best, name, start))
     with suppress(ArrayfoldError), request.budget.limit(f"the sizes asked for {conflicts.name}"):
         found = (*found, *_at_requested_sizes(array, request, best, found))
     return found
+
+
+def settled(
+    conflicts: Conflicts, request: Request, best: Candidate, cases: Sequence[Case]
+) -> tuple[Candidate, tuple[Case, ...]]:
+    """The mapping for all sizes and the cases, those with one mapping put together.
+
+    A mapping that was found for a case and is proved for all sizes takes the place of a larger one, and only
+    cases that are smaller than that one somewhere remain.
+    """
+    assert best.mapping is not None
+    joined: list[Case] = []
+    for case in cases:
+        same = next((k for k, other in enumerate(joined) if other.mapping == case.mapping), None)
+        together = None if same is None else _proved_on(conflicts, joined[same].when.union(case.when), case)
+        if same is None or together is None:
+            joined.append(case)
+        else:
+            joined[same] = together
+    size = best.mapping.size
+    for case in joined:
+        if request.rank(case.size) < request.rank(size):
+            proved = _proved_on(conflicts, conflicts.context, case)
+            if proved is not None:
+                best = replace(best, mapping=proved.mapping, verdict=proved.proof, method="auto")
+                size = proved.size
+    return best, tuple(case for case in joined if is_above_somewhere(size, case.size, case.when))
+
+
+def _proved_on(conflicts: Conflicts, when: isl.Set, case: Case) -> Case | None:
+    """The case for other parameter values, if its mapping is proved for these."""
+    with suppress(ArrayfoldError):
+        verdict = verify(conflicts.within(when), case.mapping)
+        return Case(coalesced(when), case.mapping, verdict) if isinstance(verdict, Proof) else None
+    return None
+
+
+def _with_parameter(case: Case, residue: Residue) -> Case:
+    """A case found for a quotient as one for the parameter."""
+    mapping = residue.undone(case.mapping)
+    assert isinstance(mapping, ModularMapping)
+    return Case(residue.congruence.undone(case.when), mapping, case.proof)
 
 
 def _total(cases: Sequence[Case], best: Formula, name: str, start: int) -> Fraction:
@@ -135,6 +190,7 @@ class _Search:
     start: int
     best: Formula
     optima: Optima
+    first: int
 
     def cases(self) -> tuple[Case, ...]:
         values = few_parameter_points(self.array.conflicts.context, _MOST_CASES)
@@ -172,11 +228,13 @@ class _Search:
         (new_name,) = fresh_names("m", 1, [self.name, *self.array.conflicts.array.dimensions])
         here = in_residue_class(self.array.divided, self.name, period, residue, new_name)
         cells = in_residue_class(self.array.conflicts, self.name, period, residue, new_name)
+        if here.context.is_empty():
+            return []
         least = parameter_minima(here.context)
         if not least:
             return None
         first = least[new_name]
-        general = max(first, -((residue - max(self.start + 1, _FIRST_SIZE)) // period))
+        general = max(first, -((residue - self.first) // period))
         if not self._may_shrink([period * m + residue for m in range(general, general + _COMPARED)]):
             return list(self._single_sizes([period * m + residue for m in range(first, general)]))
         back = Formula.name(self.name) * Fraction(1, period) - Fraction(residue, period)
@@ -194,7 +252,9 @@ class _Search:
                 verdict = verify(cells.within(where), mapping)
                 if isinstance(verdict, Proof):
                     case = Case(
-                        self._when(period, residue, start), _in_terms_of(mapping, new_name, back), verdict
+                        self._when(period, residue, start),
+                        mapping.with_formulas(lambda formula: formula.replace_names({new_name: back})),
+                        verdict,
                     )
                     before = [period * m + residue for m in range(first, start)]
                     return [*self._single_sizes(before), case]
@@ -209,25 +269,10 @@ class _Search:
 
     @cached_property
     def _general_bases(self) -> list[AffineBasis]:
-        general = max(self.start + 1, _FIRST_SIZE)
-        return fitted_bases(self.optima, self.name, range(general, _FAR))
+        return fitted_bases(self.optima, self.name, range(self.first, _FAR))
 
     def _when(self, period: int, residue: int, start: int) -> isl.Set:
         name = self.name
         residues = f"{name} mod {period} = {residue} and " if period > 1 else ""
         values = isl.Set(f"[{name}] -> {{ : {residues}{name} >= {period * start + residue} }}")
         return self.array.conflicts.context.intersect(values)
-
-
-def _in_terms_of(mapping: ModularMapping, name: str, value: Formula) -> ModularMapping:
-    """The mapping with one parameter replaced."""
-
-    def new(formula: Formula) -> Formula:
-        return formula.replace_names({name: value})
-
-    return replace(
-        mapping,
-        matrix=tuple(tuple(map(new, row)) for row in mapping.matrix),
-        offset=tuple(map(new, mapping.offset)),
-        moduli=tuple(map(new, mapping.moduli)),
-    )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from typing import TypeAlias
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, NothingProved
@@ -15,7 +16,10 @@ from arrayfold.exact.formula import Formula
 from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import METHODS, Request
+from arrayfold.select.residues import Residue
 from arrayfold.select.strides import Strides
+
+Search: TypeAlias = Callable[[Conflicts, Request, Formula | None], Sequence[EmittableMapping]]
 
 _OPERATIONS_FOR_IDENTITY = 200_000
 
@@ -117,14 +121,26 @@ def ask_all(
         yield candidate
         if best is not None and is_enough(best):
             return
+    residue = Residue.of(conflicts)
     for search in SEARCHES:
-        candidate = _smallest_proved("auto", partial(search, best=best), conflicts, request)
+        find = partial(search, best=best) if residue is None else partial(_in_class, search, residue, best)
+        candidate = _smallest_proved("auto", find, conflicts, request)
         best = _smaller(best, candidate, request)
         yield candidate
     strides = Strides.of(conflicts)
     if strides is not None and not (best is not None and is_enough(best)):
         for candidate in ask_all(strides.divided, request, is_enough):
             yield _undivided(candidate, strides, conflicts, request)
+
+
+def _in_class(
+    search: Search, residue: Residue, best: Formula | None, conflicts: Conflicts, request: Request
+) -> Sequence[EmittableMapping]:
+    """What a search finds where a parameter has one residue, with the quotient in place of the parameter."""
+    del conflicts
+    size = None if best is None else residue.formula(best)
+    found = search(residue.divided, residue.request(request), size)
+    return [residue.undone(mapping) for mapping in found]
 
 
 def _smaller(best: Formula | None, candidate: Candidate, request: Request) -> Formula | None:

@@ -21,7 +21,7 @@ from arrayfold.methods.exhaustive import differences_at, smallest_lattices
 _MOST_LINES = {1: 4, 2: 40, 3: 14}
 _MOST_LATTICES = 12
 _MOST_WORK = 400_000
-_MOST_DIFFERENCES = 3000
+_MOST_DIFFERENCES = 8000
 
 Affine = tuple[int, int]  # constant and slope
 Line = tuple[Affine, ...]

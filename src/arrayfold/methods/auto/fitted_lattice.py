@@ -15,6 +15,7 @@ from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, basis_at
 from arrayfold.methods.auto.lattice_rows import rows_of_lattice
 
 _SIZES = 4
+_FEWEST_SIZES = 3
 _FIRST_SIZE = 4
 _MOST_RANK = 3
 _MOST_BASES = 4
@@ -34,9 +35,14 @@ def search_fitted_lattice(
     far = next(iter(request.far.values()))
     if len(request.far) != 1 or far <= start + _SIZES:
         return []
-    bases = fitted_bases(optima, name, range(max(start + 1, _FIRST_SIZE), far))
+    bases = fitted_bases(optima, name, range(first_fitted(request, start), far))
     smaller = (b for b in bases if abs(determinant(basis_at(b, far))) < best.evaluate({name: far}))
     return list(mappings_of_bases(conflicts, smaller))
+
+
+def first_fitted(request: Request, start: int) -> int:
+    """The least value of the parameter, which is at least `start`, to which lattices are fitted."""
+    return max(start + 1, _FIRST_SIZE) if request.first_fitted is None else max(start, request.first_fitted)
 
 
 def fitted_bases(
@@ -48,8 +54,10 @@ def fitted_bases(
     sizes  values of m
     """
     table = [optima.at({name: period * size + residue}) for size in itertools.islice(sizes, _SIZES)]
-    known = [optimum for optimum in table if optimum is not None]
-    return [moved(basis, sizes[0]) for basis in fit_bases(known)] if len(known) == len(table) else []
+    known = [*itertools.takewhile(lambda optimum: optimum is not None, table)]
+    if len(known) < min(len(table), _FEWEST_SIZES):
+        return []
+    return [moved(basis, sizes[0]) for basis in fit_bases([one for one in known if one is not None])]
 
 
 def mappings_of_bases(conflicts: Conflicts, bases: Iterator[AffineBasis]) -> Iterator[ModularMapping]:
