@@ -1,9 +1,9 @@
 """What is shown of the values of a formula on a set of parameters: that they are whole, that they are large.
 
 Affine formulas are Presburger arithmetic and left to isl. Elsewhere a maximum is one of its arguments, and a
-floor is `(argument - r)/divisor` for one of finitely many remainders r; each of these cases is looked at where it
-holds. What is left is a polynomial: it is never negative from the least parameter values on if it has no
-negative coefficient once these are taken as the origin. Whatever is not shown counts as false.
+floor is `(argument - r)/divisor` for one of finitely many remainders r; each of these cases is looked at
+where it holds. What is left is a polynomial: it is never negative from the least parameter values on if it
+has no negative coefficient once these are taken as the origin. Whatever is not shown counts as false.
 """
 
 from __future__ import annotations

@@ -383,8 +383,8 @@ def _verify_divided(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
     """The verdict on rows with divisors.
 
     If every row takes each difference to a multiple of its divisor, then `floor(v/p) mod b` is the same for
-    two conflicting cells iff their v differ by a multiple of p*b, whatever the remainders are. Otherwise isl looks
-    at the pairs, at all sizes if the mapping is affine, or at a few.
+    two conflicting cells iff their v differ by a multiple of p*b, whatever the remainders are. Otherwise isl
+    looks at the pairs, at all sizes if the mapping is affine, or at a few.
     """
     uneven = [k for k in range(len(mapping.moduli)) if not _divides_differences(conflicts, mapping, k)]
     if not uneven:
@@ -412,9 +412,8 @@ def _verify_divided(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
         if isinstance(verdict, Counterexample):
             return verdict
         where = where.subtract(fix_parameters(params))
-    return Undecided(
-        f"row {uneven[0] + 1} of {mapping} is divided by {mapping.divisor(uneven[0])} with different remainders"
-    )
+    first, by = uneven[0] + 1, mapping.divisor(uneven[0])
+    return Undecided(f"row {first} of {mapping} is divided by {by} with different remainders")
 
 
 def _divides_differences(conflicts: Conflicts, mapping: ModularMapping, k: int) -> bool:
