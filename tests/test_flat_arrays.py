@@ -10,7 +10,9 @@ import pytest
 from arrayfold import fold, read
 from arrayfold.base.errors import NotAffine
 from arrayfold.frontends.c.read import read_c
+from arrayfold.passes.merge import Merge
 from arrayfold.program.model import Program
+from arrayfold.run.driver import Driver
 from support.command import run
 
 KERNELS = Path(__file__).resolve().parent / "c_kernels"
@@ -219,3 +221,14 @@ def test_openmp_shares_the_rows_of_a_flat_loop() -> None:
     assert program_of(FLAT_LOOP % (f"\n{pragma}{loop}")).source.text.split
     with pytest.raises(NotAffine):
         program_of(FLAT_LOOP % f"\n#pragma omp parallel for collapse(1)\n{loop}")
+
+
+def test_sizes_of_a_run_are_known_where_flat_arrays_have_become_others() -> None:
+    text = ROWS.replace("t[h * w]", "t[h * w], u[h * w]").replace("= in[y", "= u[y * w + x] = in[y")
+    program = program_of(text % ("w", "x"))
+    merged = Merge(("t", "u")).apply(program)
+    assert isinstance(merged, Program)
+    sizes = {"w": 3, "h": 20, "n": 1}
+    known = {name: sizes[name] for name in merged.parameters}
+    assert Driver(merged).numbers(known) == Driver(program).numbers(known)
+    assert "60" in Driver(merged).numbers(known)

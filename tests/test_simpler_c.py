@@ -63,3 +63,59 @@ def test_one_text_at_two_places_of_an_expression_is_decided_at_both() -> None:
     result = fold(program)
     code = result.to_c(loops="generate").encode()
     assert validate_code([result.region(loops="generate")], code, "f.c").is_equal
+
+
+BEFORE = """
+void f(int n, int m, int x[restrict n], int y[restrict n])
+{
+    int t[n];
+    %s
+#pragma scop
+    for (int i = 0; i < n; i++)
+        t[i] = x[i];
+    while (k < n) { y[k] = t[k]; k++; }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "is_known"),
+    [
+        ("int k = 0;", True),
+        ("int k = 0; if (m > 70) return;", True),
+        ("int first = 1; int k = (first - 1) * n;", True),
+        ("int k = 0; if (m > 0) k = 1;", False),
+        ("int k = m; m = 0;", False),
+        ("int k = 0; int *p = &k; *p = 1;", False),
+        ("int k = 0; if (m > 0) goto on; k = 1; on:;", False),
+        ("int k = m > 0 ? 0 : 1;", False),
+    ],
+)
+def test_what_an_integer_is_before_the_region_is_known(before: str, is_known: bool) -> None:
+    """Then it is no parameter, and a run has nothing to make up for it."""
+    text = BEFORE % before
+    (program,) = read_c("f.c", text.encode())
+    is_read = "affine" not in program.kept["y"].reason
+    assert (program.parameters == ("n",) and is_read) == is_known
+    result = fold(program)
+    code = result.to_c().encode()
+    assert validate_code([result.region()], code, "f.c").is_equal
+
+
+@pytest.mark.parametrize("around", ["for (int r = 0; r < 3; r++)", "while (m-- > 0)"])
+def test_a_region_that_runs_again_begins_with_other_values(around: str) -> None:
+    text = BEFORE.replace("#pragma scop", "LOOP {\n#pragma scop").replace("endscop", "endscop\n    }")
+    (program,) = read_c("f.c", (text.replace("LOOP", around) % "int k = 0;").encode())
+    result = fold(program)
+    code = result.to_c().encode()
+    assert validate_code([result.region()], code, "f.c").is_equal
+    assert not result.arrays or str(result["t"].size) != "1"
+
+
+def test_a_size_that_is_made_of_others_is_no_parameter() -> None:
+    text = BEFORE.replace("t[n]", "t[k]").replace("t[i]", "t[k - 1 - i]") % ""
+    text = text.replace("int t[k];", "const int k = n + 2; int t[k];").replace("while (k < n)", "if (0)")
+    (program,) = read_c("f.c", text.replace("{ y[k] = t[k]; k++; }", "y[0] = 0;").encode())
+    assert program.parameters == ("n",)
+    assert not program.assumptions or "extent" in str(program.assumptions[0])

@@ -48,16 +48,22 @@ def reported(function: Callable[_Given, _Answer]) -> Callable[_Given, _Answer]:
 def wrong_argument(
     function: Callable[..., Any], given: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str | None:
-    """The first argument of another type than the function declares, in words; None if there is none.
+    """The first argument that the function does not take, in words; None if there is none.
 
     >>> def double(number: int) -> int: return 2 * number
     >>> wrong_argument(double, ("x",), {})
     "double takes int as number, but 'x' was given"
     >>> wrong_argument(double, (3,), {})
+    >>> wrong_argument(double, (3,), {"times": 2})
+    "double got an unexpected keyword argument 'times'; it takes number"
     """
+    takes = signature(function)
+    try:
+        arguments = takes.bind(*given, **named).arguments
+    except TypeError as error:
+        return f"{function.__name__} {error}; it takes {', '.join(takes.parameters)}"
     try:
         hints = get_type_hints(function)
-        arguments = signature(function).bind(*given, **named).arguments
     except (TypeError, NameError):
         return None
     for name, value in arguments.items():

@@ -95,10 +95,11 @@ class Driver:
 
     def numbers(self, sizes: Mapping[str, int]) -> list[str]:
         """The arguments of the program at these sizes: the sizes, then extents that no type tells."""
+        wanted = {variable for variable, _ in self._unknown}
         cells = {
             variable: self.program.array(name).cells.intersect_params(fix_parameters(sizes))
             for name, variable in self.source.variables.items()
-            if any(array.name == name for array in self.program.arrays)
+            if variable in wanted and any(array.name == name for array in self.program.arrays)
         }
         for variable, strides in self.source.flat.items():
             if variable in cells:

@@ -95,6 +95,7 @@ class AffineReader:
     """Reads expressions of a region as C means them; collects the parameters.
 
     known  { : }  what is known of the parameters beside their types
+    initial  what variables are set to before the region, which has the same value in it
     wraps  the values so far that wrap around
     needs  what must not happen, because no model can be made of it
     """
@@ -106,8 +107,10 @@ class AffineReader:
         written: frozenset[Variable],
         iterators: frozenset[Variable],
         known: isl.Set | None = None,
+        initial: Mapping[Variable, Expression] | None = None,
     ) -> None:
         self.text = text
+        self.initial = initial or {}
         self.names = names
         self.written = written
         self.iterators = iterators
@@ -292,10 +295,22 @@ class AffineReader:
         changes = variable in self.written or variable in self.iterators
         if not variable.type.is_integer or changes or variable.is_volatile or variable not in self.names:
             raise self.not_affine(expression)
+        known = self.initial_value(variable)
+        if known is not None:
+            return scope.lifted(known)
         name = self.names[variable]
         self.parameters.setdefault(name, variable)
         (*dims,) = fresh_names("i", len(scope.iterators), [name])
         return isl.PwAff(f"[{name}] -> {{ [{', '.join(dims)}] -> [{name}] }}")
+
+    def initial_value(self, variable: Variable) -> isl.PwAff | None:
+        """{ [] -> [v] }: what a variable is when the region begins; None if no affine form says that."""
+        if variable not in self.initial:
+            return None
+        try:
+            return self.attempt(self.initial[variable], Scope.outside())
+        except NotAffine:
+            return None
 
     def _arithmetic(self, expression: c.Binary, left: isl.PwAff, right: isl.PwAff, scope: Scope) -> isl.PwAff:
         match expression.operator:

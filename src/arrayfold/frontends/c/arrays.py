@@ -26,6 +26,7 @@ from arrayfold.c.tree import (
 )
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.allocations import OwnMemory, is_null
+from arrayfold.frontends.c.initial import initial_values
 from arrayfold.program.model import Kept
 
 _ISL_WORDS = (
@@ -75,9 +76,11 @@ def variables_of(function: FunctionTree, region: Region) -> list[Variable]:
     """The variables that the region names, those of its function's parameters first."""
     nodes = list(region.nodes())
     used = list(named_in(nodes))
+    initial = initial_values(region)
     for variable in used:
-        if variable.is_pointer and variable.initial is not None:
-            used += [one for one in named_in(walk(variable.initial)) if one not in used]
+        value = variable.initial if variable.is_pointer else initial.get(variable)
+        if value is not None:
+            used += [one for one in named_in(walk(value)) if one not in used]
     sizes = [size for variable in used for size in named_in(extent_nodes(variable))]
     inlined = [
         variable

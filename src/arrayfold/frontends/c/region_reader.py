@@ -28,6 +28,7 @@ from arrayfold.frontends.c.arrays import (
 )
 from arrayfold.frontends.c.assumptions import ContextBuilder, Need
 from arrayfold.frontends.c.effects import Effect
+from arrayfold.frontends.c.initial import initial_values
 from arrayfold.frontends.c.integers import constant, type_ranges
 from arrayfold.frontends.c.intervals import interval_of
 from arrayfold.frontends.c.jumps import has_jumps
@@ -77,7 +78,9 @@ class RegionReader:
         self.calls.refuse_second_returns(text)
         self._written = _written(region, on_data) | self.calls.changed(variables)
         known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
-        self.affine = AffineReader(text, self.names, self._written, _iterators(region, on_data), known)
+        self.affine = AffineReader(
+            text, self.names, self._written, _iterators(region, on_data), known, initial_values(region)
+        )
         _refuse_jumps_beside_tasks(text, region, directives)
         parallel = set[For]() if needs_tasks(directives) else parallel_loops(directives)
         self.of_threads = frozenset(

@@ -37,6 +37,13 @@ class ValueTracker:
             and variable not in self._affine.iterators
         )
 
+    def before(self, scope: Scope) -> Scope:
+        """What is known at the begin of the region of variables that it sets again."""
+        tracked = (one for one in self._affine.initial if one in self._affine.written)
+        values = {one: self._affine.initial_value(one) for one in tracked if self._is_tracked(one)}
+        known = {one: value for one, value in values.items() if value is not None}
+        return replace(scope, values={**scope.values, **known})
+
     def declared(self, variable: Variable, scope: Scope) -> Scope:
         """What is known after a declaration."""
         is_set = variable.initial is not None and variable.storage != "static"

@@ -103,7 +103,7 @@ class RegionWalk:
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
-        scope = replace(Scope.outside(), pointers=self.pointers.before(self._region))
+        scope = self._values.before(replace(Scope.outside(), pointers=self.pointers.before(self._region)))
         self._sequence(statements, Place(scope), 0)
         return self.found
 
