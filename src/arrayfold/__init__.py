@@ -22,19 +22,26 @@ if TYPE_CHECKING:
         MethodNotApplicable,
         NotAffine,
     )
+    from arrayfold.base.installed import __version__
+    from arrayfold.bounds.moments import LowerBound, find_lower_bound
     from arrayfold.conflicts.conflicts import Conflicts
     from arrayfold.exact.formula import Formula
+    from arrayfold.fold.analysis import Analysis
     from arrayfold.fold.arrays import fold, fold_shared
     from arrayfold.fold.result import FoldedArray, FoldResult
     from arrayfold.frontends import read, read_all
     from arrayfold.frontends.kernel import Kernel, empty, kernel
+    from arrayfold.frontends.toml.problem import read_problem, write_problem
     from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
     from arrayfold.mapping.modular import ModularMapping
+    from arrayfold.mapping.parse import read_mappings
     from arrayfold.passes.reallocation import reallocate
     from arrayfold.passes.reorder import reorder
-    from arrayfold.program.model import Array, ConflictProblem, Program, Statement
+    from arrayfold.program.model import Access, Array, ConflictProblem, Program, Statement
 
 __all__ = [
+    "Access",
+    "Analysis",
     "Array",
     "ArrayfoldError",
     "BudgetExceeded",
@@ -46,6 +53,7 @@ __all__ = [
     "Formula",
     "InputError",
     "Kernel",
+    "LowerBound",
     "MethodNotApplicable",
     "ModularMapping",
     "NotAffine",
@@ -53,30 +61,40 @@ __all__ = [
     "Proof",
     "Statement",
     "Undecided",
+    "__version__",
     "empty",
+    "find_lower_bound",
     "fold",
     "fold_shared",
     "kernel",
     "read",
     "read_all",
+    "read_mappings",
+    "read_problem",
     "reallocate",
     "reorder",
     "verify",
+    "write_problem",
 ]
 
 _MODULES = {
     "base.errors": "ArrayfoldError BudgetExceeded InputError MethodNotApplicable NotAffine",
+    "base.installed": "__version__",
+    "bounds.moments": "LowerBound find_lower_bound",
     "conflicts.conflicts": "Conflicts",
     "exact.formula": "Formula",
+    "fold.analysis": "Analysis",
     "fold.arrays": "fold fold_shared",
     "fold.result": "FoldedArray FoldResult",
     "frontends": "read read_all",
     "frontends.kernel": "Kernel empty kernel",
+    "frontends.toml.problem": "read_problem write_problem",
     "judge.verify": "Counterexample Proof Undecided verify",
     "mapping.modular": "ModularMapping",
+    "mapping.parse": "read_mappings",
     "passes.reallocation": "reallocate",
     "passes.reorder": "reorder",
-    "program.model": "Array ConflictProblem Program Statement",
+    "program.model": "Access Array ConflictProblem Program Statement",
 }
 
 load_on_demand(__name__, _MODULES)

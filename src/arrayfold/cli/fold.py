@@ -254,7 +254,7 @@ class _Job:
         from arrayfold.report.tables import fold_report
 
         self.talk.result(
-            lambda: fold_data(results, reports, validation),
+            lambda: fold_data(results, reports, validation, file=self.source.file),
             lambda: (
                 summary_line(results, self.source.file)
                 if self.is_summary

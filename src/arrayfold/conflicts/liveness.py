@@ -21,6 +21,7 @@ from arrayfold.base.errors import BudgetExceeded, IslFailure, MethodNotApplicabl
 from arrayfold.conflicts.accesses import Accesses, accesses_of
 from arrayfold.conflicts.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.conflicts.values import live_values, several_values
+from arrayfold.conflicts.windows import windows
 from arrayfold.exact.isl import (
     coalesced,
     coalesced_if_few,
@@ -279,7 +280,7 @@ def with_temporaries(problem: Problem) -> Problem:
 def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
     """The conflicts that the input itself states.
 
-    Where all cells conflict with each other they are one moment; otherwise no moments are known.
+    Where all cells conflict with each other they are one moment; otherwise windows of cells that do are.
     """
     array = problem.array(name)
     if name in problem.pairs:
@@ -295,7 +296,7 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
         once = isl.Set("{ [] }").align_params(found.context.get_space()).intersect_params(found.context)
         moments = isl.Map.from_domain_and_range(once, found.cells)
         return replace(found, moments=moments, moments_suffice=True)
-    return found
+    return replace(found, moments=windows(found))
 
 
 # ---------------------------------------------------------------- constructions

@@ -170,14 +170,58 @@ class ModularMapping:
         )
         return replace(self, moduli=tuple(moduli))
 
-    def to_isl(self) -> isl.Map:
-        """{ A[x] -> [address] }; moduli and coefficients must be numbers, offsets affine."""
+    def to_c(self, subscripts: Sequence[str], cells: isl.Set | None = None) -> str:
+        """The subscripts of the folded array in C, one a modulus: `[0]` where a single cell is left.
+
+        subscripts  C expressions without side effects, one a dimension; they may stand there several times
+        cells       { A[x] } with the context, as `conflicts.cells`: a row that they show never to be negative
+                    needs one `%`, and none where it is never as large as its modulus
+
+        >>> from arrayfold.exact.formula_parse import read_formula as f
+        >>> rows = ModularMapping.of("A", ("y", "x"), ((1, 0), (0, 1)), (f("3"), f("N")))
+        >>> rows.to_c(["y - 1", "x"], isl.Set("[N] -> { A[y, x] : 0 <= y, x < N }"))
+        '[(y - 1) % 3][x]'
+        >>> rows.to_c(["y", "x"])
+        '[(y % 3 + 3) % 3][(x % N + N) % N]'
+        """
+        from arrayfold.mapping.subscripts import c_subscripts
+
+        return c_subscripts(self, subscripts, cells)
+
+    def to_python(self, subscripts: Sequence[str]) -> str:
+        """The subscripts of the folded array in Python, one a modulus: `[0]` where a single cell is left.
+
+        >>> from arrayfold.exact.formula_parse import read_formula as f
+        >>> linear = ModularMapping.of("A", ("y", "x"), ((f("N"), 1),), (f("2*N + 1"),))
+        >>> linear.to_python(["y - 1", "x"])
+        '[(N*(y - 1) + x) % (2*N + 1)]'
+        """
+        from arrayfold.mapping.subscripts import python_subscripts
+
+        return python_subscripts(self, subscripts)
+
+    def to_isl(self, cells: isl.Set | None = None) -> isl.Map:
+        """{ A[x] -> [address] }; moduli and coefficients must be numbers, offsets affine.
+
+        cells  { A[x] } with the context: on these alone, where moduli may be parameters, too, as long as a
+               row takes few multiples of its own
+
+        >>> from arrayfold.exact.formula_parse import read_formula as f
+        >>> row = ModularMapping.of("A", ("x",), ((1,),), (f("N"),))
+        >>> row.to_isl(isl.Set("[N] -> { A[x] : 0 <= x < N }"))
+        Map("[N] -> { A[x] -> [x] : 0 <= x < N }")
+        """
+        if cells is not None:
+            from arrayfold.mapping.subscripts import quasi_affine
+
+            return quasi_affine(self, cells)
         rows: list[str] = []
         for k, modulus in enumerate(self.moduli):
             numbers = all(entry.is_constant for entry in self.matrix[k])
             if not (modulus.is_constant and numbers and self.offset[k].is_affine):
                 raise NotAffine(
-                    f"row {k + 1} of {self} is not affine for all parameter values; fix them first"
+                    f"row {k + 1} of {self} is not affine for all parameter values; fix them first",
+                    hint="mapping.at(params).to_isl() does, and to_isl(cells) may say it on some cells.",
                 )
             terms = [f"{entry}*{name}" for entry, name in zip(self.matrix[k], self.dimensions, strict=True)]
             value = f"({' + '.join([*terms, str(self.offset[k])])})"

@@ -54,6 +54,17 @@ class Access:
     is_must: bool = True
     whenever_run: bool = False
 
+    @staticmethod
+    def of(relation: isl.Map | str, *, is_write: bool, is_must: bool = True) -> Access:
+        """The access of a relation { S[i] -> A[x] }, or of its text, to the array that it names.
+
+        >>> Access.of("{ S[i] -> A[i + 1] : 0 <= i < 9 }", is_write=False).array
+        'A'
+        """
+        from arrayfold.program.checked import access_of
+
+        return access_of(relation, is_write=is_write, is_must=is_must)
+
 
 @dataclass(frozen=True, eq=False)
 class Statement:
@@ -65,6 +76,23 @@ class Statement:
     name: str
     domain: isl.Set
     accesses: tuple[Access, ...]
+
+    @staticmethod
+    def of(
+        domain: isl.Set | str,
+        *,
+        writes: Sequence[isl.Map | str] = (),
+        reads: Sequence[isl.Map | str] = (),
+        may_writes: Sequence[isl.Map | str] = (),
+    ) -> Statement:
+        """The statement of a set of instances { S[i] } with its accesses { S[i] -> A[x] }, clipped to them.
+
+        Relations and sets may be texts. A relation of another statement is an error, and so is another number
+        of iterators.
+        """
+        from arrayfold.program.checked import statement_of
+
+        return statement_of(domain, writes, reads, may_writes)
 
     @property
     def iterators(self) -> list[str]:
@@ -177,6 +205,41 @@ class Program:
     private: Mapping[str, int] = field(default_factory=dict[str, int])
     is_as_written: bool = True
     evaluates_guards: bool = False
+
+    @staticmethod
+    def of(
+        name: str,
+        statements: Sequence[Statement],
+        *,
+        schedule: isl.UnionMap | isl.Map | str | None = None,
+        happens_before: isl.UnionMap | isl.Map | str | None = None,
+        context: isl.Set | str = "{ : }",
+        live_in: isl.UnionSet | isl.Set | str = "{ }",
+        live_out: isl.UnionSet | isl.Set | str = "{ }",
+        temporaries: Sequence[str] | None = None,
+        parallel: Mapping[int, Parallelism] | None = None,
+        dimensions: Mapping[str, Sequence[str]] | None = None,
+    ) -> Program:
+        """A program of statements, checked: whatever is named must be there, with as many coordinates.
+
+        Its arrays are those that the statements access. Sets and relations may be texts.
+
+        dimensions  names of the dimensions of arrays, where they should not be found by themselves
+        """
+        from arrayfold.program.checked import program_of
+
+        return program_of(
+            name,
+            statements,
+            schedule=schedule,
+            happens_before=happens_before,
+            context=context,
+            live_in=live_in,
+            live_out=live_out,
+            temporaries=temporaries,
+            parallel=parallel or {},
+            dimensions=dimensions or {},
+        )
 
     def __repr__(self) -> str:
         return (

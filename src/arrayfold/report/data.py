@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arrayfold.base.installed import __version__
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -16,8 +17,7 @@ from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.assumptions import Assumption
-from arrayfold.program.model import Program
-from arrayfold.report.words import readable_pairs, readable_set
+from arrayfold.report.words import array_notes, bound_notes, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import Case
 from arrayfold.select.choose import Candidate
@@ -29,25 +29,33 @@ def fold_data(
     results: Sequence[FoldResult],
     runs: Sequence[RunReport | NotRun] = (),
     validation: Validation | None = None,
+    *,
+    file: str | None = None,
 ) -> dict[str, Any]:
-    """What `fold --json` prints; several regions are told apart by a further key."""
-    arrays: list[dict[str, Any]] = []
-    for result in results:
-        region = {"region": result.problem.name} if len(results) > 1 else {}
-        arrays += [{**_folded(array), **region} for array in result.arrays]
-    data: dict[str, Any] = {"arrays": arrays}
+    """What `fold --json` prints, as docs/fold.schema.json describes it.
+
+    file  that was read; None for a program that was made otherwise
+    """
+    arrays = [_folded(result, array) for result in results for array in result.arrays]
+    data: dict[str, Any] = {
+        "arrays": arrays,
+        "version": __version__,
+        "file": file,
+        "regions": [_region(result) for result in results],
+    }
     footprints = [result.footprint for result in results if result.footprint is not None]
     if footprints:
         data["total"] = [_footprint(one) for one in footprints]
-    if any(isinstance(result.problem, Program) and result.problem.source for result in results):
-        data["kept"] = [
-            {"name": name, "reason": reason} for result in results for name, reason in result.kept.items()
-        ]
-        data["assumptions"] = [
-            {**_assumption(one), **({"region": result.problem.name} if len(results) > 1 else {})}
-            for result in results
-            for one in result.assumptions
-        ]
+    data["kept"] = [
+        {"name": name, "reason": reason, "region": result.problem.name}
+        for result in results
+        for name, reason in result.kept.items()
+    ]
+    data["assumptions"] = [
+        {**_assumption(one), "region": result.problem.name}
+        for result in results
+        for one in result.assumptions
+    ]
     if any(result.cut_short for result in results):
         data["cut_short"] = {name: why for result in results for name, why in result.cut_short.items()}
     if runs:
@@ -59,6 +67,16 @@ def fold_data(
             "unchecked": dict(validation.unchecked),
         }
     return data
+
+
+def _region(result: FoldResult) -> dict[str, Any]:
+    problem = result.problem
+    return {
+        "name": problem.name,
+        "parameters": list(problem.parameters),
+        "context": str(problem.context),
+        "notes": result.growth,
+    }
 
 
 def _assumption(one: Assumption) -> dict[str, Any]:
@@ -116,9 +134,11 @@ def _footprint(footprint: Footprint) -> dict[str, Any]:
     return data
 
 
-def _folded(array: FoldedArray) -> dict[str, Any]:
+def _folded(result: FoldResult, array: FoldedArray) -> dict[str, Any]:
     data: dict[str, Any] = {
         **_proved(array, array.method, array.mapping, array.size, array.is_optimal),
+        "region": result.problem.name,
+        "notes": [*array_notes(result, array), *bound_notes(array.gap)],
         "seconds": round(array.seconds, 6),
         "cases": [_case(case, array) for case in array.cases],
     }
@@ -153,6 +173,7 @@ def _proved(
     return {
         "name": array.name,
         "method": method,
+        "mapping": str(mapping),
         **_mapping(mapping),
         "size": str(size),
         "original_size": str(array.original_size),

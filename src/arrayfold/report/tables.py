@@ -18,14 +18,12 @@ from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.model import Program
-from arrayfold.report.words import bound_notes, proved_words, readable_pairs, readable_set
+from arrayfold.report.words import array_notes, bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import Case
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
 
-_CUT = "the code never takes more cells than before"
-_UNKNOWN_EXTENTS = "its declaration is not understood, so the cells before are those that the region uses"
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 
 
@@ -158,13 +156,7 @@ def _notes(result: FoldResult) -> list[str]:
     notes += [f"note: assumed: {one}" for one in result.assumptions]
     notes += [f"note: {one}" for one in result.growth]
     for array in result.arrays:
-        notes += [f"note: {array.name}: {note}" for note in array.notes]
-        if array.cut_short:
-            notes.append(f"note: {array.name}: {array.cut_short}")
-        if result.has_unknown_extents(array):
-            notes.append(f"note: {array.name}: {_UNKNOWN_EXTENTS}")
-        if result.is_cut_to_old_size(array):
-            notes.append(f"note: {array.name}: {_CUT}")
+        notes += [f"note: {array.name}: {note}" for note in array_notes(result, array)]
         if array.is_by_cases:
             is_code = isinstance(result.problem, Program) and result.problem.source is not None
             code = ", which the code has" if is_code else ""

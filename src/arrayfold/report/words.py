@@ -11,6 +11,7 @@ from arrayfold.bounds.minimal import Gap
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.isl import coalesced
 from arrayfold.fold.check import Checked
+from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample, Proof, ProofKind
 from arrayfold.mapping.modular import AddressMapping, EmittableMapping, ModularMapping
 
@@ -32,6 +33,10 @@ addresses leaves only a few values to each index, whatever the sizes are; isl de
     "pairs": "isl computes the pairs of cells that share an address and finds no conflict among them.",
     "table": "All pairs of conflicting cells are looked up in the table, for these sizes.",
 }
+
+
+_CUT = "the code never takes more cells than before"
+_UNKNOWN_EXTENTS = "its declaration is not understood, so the cells before are those that the region uses"
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,18 @@ def foundation(proof: Proof) -> str:
 def proved_words(gap: Gap, mapping: EmittableMapping) -> str:
     """What is known of a mapping that was proved, in a few words."""
     return ", ".join(filter(None, ("proved", gap.words, mapping.where)))
+
+
+def array_notes(result: FoldResult, array: FoldedArray) -> list[str]:
+    """What is to be said of an array, apart from its lower bound."""
+    notes = [*array.notes]
+    if array.cut_short:
+        notes.append(array.cut_short)
+    if result.has_unknown_extents(array):
+        notes.append(_UNKNOWN_EXTENTS)
+    if result.is_cut_to_old_size(array):
+        notes.append(_CUT)
+    return notes
 
 
 def bound_notes(gap: Gap) -> list[str]:

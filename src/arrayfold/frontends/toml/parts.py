@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ import islpy as isl
 from arrayfold.base.errors import InputError
 from arrayfold.base.nesting import check_nesting, too_deep
 from arrayfold.base.source_text import SourceText
+from arrayfold.base.spelling import did_you_mean
 from arrayfold.exact.isl import is_bounded, parameter_names, tuple_name
 
 _NAMING_KEYS = (
@@ -205,14 +205,6 @@ def _places(text: str, key: str, length: int) -> list[int]:
     character = _ESCAPED if start[2].startswith('"') else _PLAIN
     characters = itertools.islice(character.finditer(text, start.end()), length + 1)
     return [found.start(1) for found in characters]
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A suggestion for a misspelt name."""
-    names = list(known)
-    close = [other for other in names if other.casefold() == name.casefold()]
-    close = close or difflib.get_close_matches(name, names, 1)
-    return f"Did you mean {close[0]!r}?" if close else None
 
 
 def counted(number: int, noun: str) -> str:

@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import islpy as isl
 
+from arrayfold.base.spelling import did_you_mean
 from arrayfold.exact.isl import coalesced, maps_of, nonzero, origin, parameter_names, parameter_space, sets_of
 from arrayfold.exact.isl_text import read_isl
-from arrayfold.frontends.toml.parts import ProblemParts, ProblemText, did_you_mean
+from arrayfold.frontends.toml.parts import ProblemParts, ProblemText
 from arrayfold.frontends.toml.program import build_program
 from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import islpy as isl
 
+from arrayfold.base.spelling import did_you_mean
 from arrayfold.exact.isl import coalesced, is_bounded, maps_of, parameter_names, sets_of, tuple_name
 from arrayfold.exact.relations import union_of_sets
-from arrayfold.frontends.toml.parts import ProblemParts, counted, did_you_mean
+from arrayfold.frontends.toml.parts import ProblemParts, counted
 from arrayfold.frontends.toml.task_language import find_occurrences
 from arrayfold.order.tasks import Occurrence, happens_before, textual_schedule
 from arrayfold.order.tiles import ANY_SIZE
