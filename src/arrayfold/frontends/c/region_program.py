@@ -345,4 +345,4 @@ def pointed_into(reader: RegionReader) -> dict[Variable, str]:
         name = pointer.name
         what = f"{name} changes inside the region" if pointer is address.array else f"{name} points into it"
         found.setdefault(address.array, what)
-    return found
+    return {array: why for array, why in found.items() if array in reader.arrays}

@@ -192,7 +192,7 @@ def limit_of(scene: Scene, condition: Expression, count: Count, loop: c.For | c.
     if _distance(left, count) is None:
         operator, left, right = _TURNED[operator], right, left
     distance = _distance(left, count)
-    if distance is None or not _stays(scene, right, loop) or not _fits(right, count):
+    if distance is None or not stays(scene, right, loop) or not _fits(right, count):
         return None
     if distance and count.variable.type.kind != "signed":
         return None
@@ -222,7 +222,7 @@ def _is_count(expression: Expression, count: Count) -> bool:
     return inner is count.node or (isinstance(inner, c.Reference) and inner.variable is count.variable)
 
 
-def _stays(scene: Scene, expression: Expression, loop: c.For | c.While) -> bool:
+def stays(scene: Scene, expression: Expression, loop: c.For | c.While) -> bool:
     """Whether an expression has the same value in every turn of a loop, and behind it."""
     nodes = list(walk(expression))
     changed = set(assigned_in(walk(loop)))

@@ -15,13 +15,17 @@ from arrayfold.frontends.c.normal.flat_loops import flat_loops
 from arrayfold.frontends.c.normal.inlining import inlined_calls
 from arrayfold.frontends.c.normal.loops import counting_loops
 from arrayfold.frontends.c.normal.memory import smaller_regions
+from arrayfold.frontends.c.normal.rotations import rotating_pointers
 from arrayfold.frontends.c.normal.scene import Rewriting, Scene
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
+from arrayfold.frontends.c.normal.toggles import toggled_numbers
 
 _MOST_ROUNDS = 60
 _PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (
     smaller_regions,
     counting_loops,
+    toggled_numbers,
+    rotating_pointers,
     flat_loops,
     hoisted_effects,
     inlined_calls,

@@ -1,0 +1,136 @@
+"""Buffers that change places from one time step to the next: by pointers, or by a number."""
+
+from __future__ import annotations
+
+import pytest
+
+from arrayfold import fold
+from arrayfold.base.errors import InputError
+from arrayfold.codegen import write_c
+from arrayfold.frontends.c.read import read_c
+from arrayfold.validation.subjects import validate_code
+
+STEPS = """
+#include <stdlib.h>
+#define SWAP(x, y) do { double *swap_ = x; x = y; y = swap_; } while (0)
+double f(int m, int n, double *restrict a, double *restrict b, double *restrict c)
+{
+    double *tmp, *cur = a, *next = b;
+    int now = 0;
+#pragma scop
+    %s
+#pragma endscop
+    %s
+}
+"""
+BODY = "for (int i = 1; i < 9; i++) b[i] = a[i - 1] + a[i];"
+SWAP = "tmp = a; a = b; b = tmp;"
+CUR = "for (int i = 1; i < 9; i++) next[i] = cur[i - 1] + cur[i];"
+
+
+def rewritten(body: str, after: str = "return 0;") -> str:
+    """The text in simpler C, executed beside the original."""
+    (program,) = read_c("f.c", (STEPS % (body, after)).encode())
+    region = fold(program).region(loops="keep")
+    code = write_c([region])
+    validate_code([region], code, "f.c")
+    return code.decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "condition"),
+    [
+        (f"for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }}", "if (t % 2 == 0)"),
+        (f"for (int t = 3; t < n; t++) {{ {SWAP} {BODY} }}", "if ((t - 3) % 2 == 0)"),
+        (f"for (int t = m; t <= n; t += 2) {{ {BODY} {SWAP} }}", "if (((long long)t - m) % 4 == 0)"),
+        (f"for (int t = n; t > m; t--) {{ {BODY} SWAP(a, b); }}", "if (((long long)n - t) % 2 == 0)"),
+        (f"for (int t = 0; t < n; t++) {{ {BODY} {{ double *s = b; b = a, a = s; }} }}", "if (t % 2 == 0)"),
+        (f"if (m > 3) for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }}", "if (t % 2 == 0)"),
+        (
+            f"for (int t = 0; t < n; t++) {{ {BODY} if (b[3] > 5) break; c[0] = b[4]; {SWAP} }}",
+            "if (t % 2 == 0)",
+        ),
+        (
+            f"for (int t = 0; t < n; t++) {{ {BODY} tmp = a; a = b; b = c; c = tmp; }}",
+            "else if (t % 3 == 1)",
+        ),
+        (f"while (n-- > 0) {{ {BODY} {SWAP} }}", "% 2 == 0)"),
+    ],
+)
+def test_one_case_for_each_way_in_which_pointers_lie(body: str, condition: str) -> None:
+    code = rewritten(body)
+    assert condition in code
+    assert "a = b" not in code[: code.index("#pragma endscop")].split("#pragma scop")[1]
+
+
+def test_pointers_have_their_places_behind_the_loop() -> None:
+    loop = f"for (int t = m; t < n; t++) {{ {BODY} {SWAP} }}"
+    code = rewritten(f"{loop}\n    c[0] = a[3];", "return b[4];")
+    cond = "if (n > m && ((long long)n - m) % 2 == 1)"
+    assert f"{cond} c[0] = b[3];\n    else c[0] = a[3];" in code
+    assert f"{cond} {{ void *a_1 = b; void *b_1 = a; a = a_1; b = b_1; }}" in code
+
+
+def test_pointers_that_are_set_before_go() -> None:
+    loop = f"for (int t = 0; t < n; t++) {{ {CUR} SWAP(cur, next); }}"
+    code = rewritten(loop, "return cur[1];")
+    assert "if (n > 0 && n % 2 == 1) { cur = b; next = a; }" in code
+
+
+def test_comparisons_of_pointers_are_decided() -> None:
+    before = STEPS.replace("*next = b;", "*next = malloc(9 * sizeof *next);\n    if (!next) return 1;")
+    before = before.replace("double *tmp, *cur = a, *next", "double *mine").replace("!next", "!mine")
+    before = before.replace("sizeof *next", "sizeof *mine").replace(
+        "int now", "double *cur = a, *next = mine; int now"
+    )
+    loop = f"for (int t = 0; t < n; t++) {{ next[0] = 1; {CUR} SWAP(cur, next); }}"
+    behind = "if (cur != a) for (int i = 0; i < 9; i++) a[i] = cur[i];"
+    (program,) = read_c("f.c", (before % (f"{loop}\n    {behind}", "free(mine); return 0;")).encode())
+    region = fold(program).region(loops="keep")
+    code = write_c([region])
+    validate_code([region], code, "f.c")
+    assert b"*cur" not in code
+    assert b"if (n > 0 && n % 2 == 1) for (int i = 0; i < 9; i++) a[i] = mine[i];\n" in code
+    assert "mine" not in program.kept
+
+
+@pytest.mark.parametrize(
+    ("toggle", "value"),
+    [
+        ("now ^= 1;", "t % 2"),
+        ("now = 1 - now;", "t % 2"),
+        ("now = !now;", "t % 2"),
+        ("now = (now + 1) % 3;", "t % 3"),
+        ("now = (1 + now) % 2;", "t % 2"),
+    ],
+)
+def test_numbers_that_go_round(toggle: str, value: str) -> None:
+    code = rewritten(f"for (int t = 0; t < n; t++) {{ a[now] = now; {toggle} c[now] = t; }} c[5] = now;")
+    period = value[-1]
+    assert f"a[({value})] = ({value}); c[(((long long)t + 1) % {period})] = t;" in " ".join(code.split())
+    assert f"now = n > 0 ? n % {period} : 0;" in code
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"for (int t = 0; t < n; t++) {{ {BODY} if (c[t] > 0) {{ {SWAP} }} }}",
+        f"for (int t = 0; t < n; t++) {{ if (c[t] > 0) continue; {BODY} {SWAP} }}",
+        f"for (int k = 0; k < m; k++) for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }}",
+        f"for (int t = 0; t < n; t++) {{ {BODY} if (b[3] > 5) break; {SWAP} }} c[0] = a[0];",
+        f"for (int t = 0; t < n; t++) {{ {BODY} a = b; }}",
+        f"for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }} n = 3; c[0] = a[0];",
+        f"for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }} c[0] = tmp[0];",
+    ],
+)
+def test_what_is_not_known_is_refused(body: str) -> None:
+    with pytest.raises(InputError):
+        read_c("f.c", (STEPS % (body, "return 0;")).encode())
+
+
+def test_swaps_at_the_end_of_a_region_are_outside_of_it() -> None:
+    text = STEPS.replace("#pragma scop", "for (int t = 0; t < n; t++) {\n#pragma scop")
+    text = text.replace("#pragma endscop", "#pragma endscop\n}")
+    (program,) = read_c("f.c", (text % (f"{BODY} {SWAP}", "return a[1];")).encode())
+    code = fold(program).to_c(loops="keep")
+    assert code.index("#pragma endscop") < code.index("tmp = a;")
