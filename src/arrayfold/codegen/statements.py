@@ -22,6 +22,7 @@ from arrayfold.c.tree import (
     Evaluate,
     Expression,
     Number,
+    Opaque,
     Parentheses,
     Reference,
     Subscript,
@@ -163,6 +164,12 @@ class StatementWriter:
         node = statement.node
         if isinstance(node, Variable):
             assert node.initial is not None
+            if isinstance(node.initial, Opaque):
+                raise self.source.text.error(
+                    f"the initial values of {node.name} cannot be written again in new loops",
+                    node.span.start,
+                    "Declare it before the region, or assign them one by one.",
+                )
             target = self._moved_element(node, is_write=True) or self.hoisted[node]
             return [f"{target} = {self._printer(values).text(node.initial, -1)};"]
         assert isinstance(node, Evaluate)

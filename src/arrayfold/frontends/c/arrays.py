@@ -223,6 +223,8 @@ def _reason(
             return Kept(f"{use.how} in line {text.line(use.offset)}", is_final=True)
     if array.name in private:
         return Kept(f"private to each thread (line {text.line(private[array.name])})", is_final=True)
+    if array.initial is not None and not array.is_pointer and region.holds(array.span.start):
+        return Kept("has initial values", is_final=True)
     if array.is_volatile:
         return Kept("volatile", is_final=True)
     if any(isinstance(node, c.Call) or assigned_variable(node) is not None for node in extent_nodes(array)):

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from arrayfold.c import tree as c
@@ -308,6 +308,8 @@ class _Converter:
                 arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
                 return c.Call(span, kind, self._called(cursor), arguments)
             name = "call through a pointer"
+        if name == "StmtExpr":
+            return self._statement_expression(cursor, span, kind)
         inner = tuple(self._expression(part) for part in parts)
         if name == "UNEXPOSED_EXPR" and len(inner) == 1:
             return c.Cast(span, kind, inner[0], is_implied=True)
@@ -326,6 +328,8 @@ class _Converter:
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             number = libclang.library().clang_getCursorUnaryOperatorKind(cursor)
             operator = _UNARY[min(number, len(_UNARY) - 1)]
+            if operator == "__extension__":
+                return inner[0]
             return c.Unary(span, kind, operator, inner[0])
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
             operator = _BINARY[libclang.library().clang_getCursorBinaryOperatorKind(cursor)]
@@ -335,6 +339,28 @@ class _Converter:
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
         what = name.lower().removesuffix("_expr").replace("_", " ")
         return c.Opaque(span, kind, what, inner, value if isinstance(value, int) else None)
+
+    def _statement_expression(self, cursor: Any, span: Span, kind: CType) -> Expression:
+        """`({ T a = x; a + 1; })` with what its variables are set to in their place, if it is so simple."""
+        opaque = c.Opaque(span, kind, "a statement as expression")
+        blocks = [self._statement(part) for part in cursor.get_children() if not part.kind.is_expression()]
+        statements = blocks[0].statements if blocks and isinstance(blocks[0], c.Block) else ()
+        if not statements or not isinstance(last := statements[-1], c.Evaluate):
+            return opaque
+        values: dict[Variable, Expression] = {}
+        for one in statements[:-1]:
+            for variable in one.variables if isinstance(one, c.Declare) else ():
+                if variable.initial is None or variable.is_array or variable.storage != "local":
+                    return opaque
+                value = with_values(variable.initial, values)
+                values[variable] = c.Cast(value.span, variable.type, value, is_implied=True)
+            if not isinstance(one, c.Declare):
+                return opaque
+        parts = [last.expression, *values.values()]
+        changes = any(
+            isinstance(node, c.Assign | c.Call) or _is_step(node) for part in parts for node in c.walk(part)
+        )
+        return opaque if changes else c.Parentheses(span, kind, with_values(last.expression, values))
 
     def _floating(self, cursor: Any, span: Span, kind: CType) -> Expression:
         text = self._token(cursor)
@@ -353,3 +379,20 @@ class _Converter:
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return c.Number(span, kind, int(declared.enum_value), declared.spelling)
         return c.Opaque(span, kind, f"{cursor.spelling} used as a value")
+
+
+def _is_step(node: c.Node) -> bool:
+    return isinstance(node, c.Unary) and node.operator in ("x++", "x--", "++", "--")
+
+
+def with_values(tree: Any, values: Mapping[Variable, Expression]) -> Any:
+    """A tree in which variables are exchanged for expressions; what is new has no text."""
+    if isinstance(tree, tuple):
+        return tuple(with_values(one, values) for one in tree)
+    if isinstance(tree, c.Reference) and tree.variable in values:
+        return c.Parentheses(replace(tree.span, is_text=False), tree.type, values[tree.variable])
+    if not hasattr(tree, "span") or isinstance(tree, Variable):
+        return tree
+    old = {one.name: getattr(tree, one.name) for one in fields(tree)}
+    new = {name: with_values(value, values) for name, value in old.items()}
+    return replace(tree, **new) if any(new[name] is not old[name] for name in old) else tree

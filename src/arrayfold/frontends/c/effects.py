@@ -242,6 +242,9 @@ class EffectReader:
                 fails = truth.negated()
                 self._value(then, scope.narrowed(truth.may, truth.must))
                 self._value(otherwise, scope.narrowed(fails.may, fails.must))
+            case c.Opaque(what="init list" | "compound literal", parts=parts):
+                for part in parts:
+                    self._value(part, scope)
             case c.Call(arguments=arguments):
                 for argument in arguments:
                     self._argument(argument, scope)

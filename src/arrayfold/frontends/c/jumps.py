@@ -11,6 +11,7 @@ from arrayfold.c.source import CText
 from arrayfold.c.tree import CStatement, CType, Expression, Span, children, walk
 
 RANGE = "a range of cases"
+_MOST_STATEMENTS = 60
 _INT = CType("int", "signed", 32, "int")
 _HINT = "End each case with a break, and put case and default directly into the braces of the switch."
 
@@ -130,10 +131,20 @@ def _without_fallthrough(text: CText, groups: Sequence[_Group]) -> list[_Group]:
         is_last = number == len(groups) - 1
         pending = group if group.is_empty and not is_last else None
         if pending is None:
-            if not is_last and _may_complete(c.Block(Span(group.at, group.at), group.statements)):
-                message = "this case goes on into the next one, which cannot be analysed"
-                raise text.error(message, group.at, "End it with a break, or repeat what the next one does.")
-            found.append(group)
+            found.append(replace(group, statements=_with_following(text, groups[number:])))
+    return found
+
+
+def _with_following(text: CText, groups: Sequence[_Group]) -> tuple[CStatement, ...]:
+    """What runs behind the labels of the first group: its statements, and those that it goes on into."""
+    found: tuple[CStatement, ...] = ()
+    for group in groups:
+        found += group.statements
+        if not _may_complete(c.Block(Span(group.at, group.at), found)):
+            break
+        if len(found) > _MOST_STATEMENTS:
+            message = "this case goes on into very many others, which cannot be analysed"
+            raise text.error(message, groups[0].at, "End it with a break, or repeat what the next one does.")
     return found
 
 

@@ -34,6 +34,7 @@ from arrayfold.frontends.c.intervals import interval_of
 from arrayfold.frontends.c.jumps import has_jumps
 from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
 from arrayfold.frontends.c.places import Found
+from arrayfold.frontends.c.stated import stated_before
 from arrayfold.frontends.c.subscripts import SubscriptReader, Subscripts
 from arrayfold.frontends.c.walk import RegionWalk
 from arrayfold.frontends.options import read_context
@@ -191,7 +192,7 @@ class RegionReader:
         for text in said:
             part = read_context(list(self.affine.parameters), text)
             stated = stated if part is None else stated.intersect(part)
-        return stated
+        return stated.intersect(stated_before(self.text, self.region, self.affine))
 
     def _build_context(self, of_extents: Sequence[Need], known: isl.Set) -> bool:
         """Meet the needs of the region; whether it must be read again, knowing more.

@@ -24,6 +24,7 @@ from arrayfold.c.source import (
 from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
 from arrayfold.exact.isl import coalesced, is_bounded
 from arrayfold.frontends.c.affine import AffineReader, Scope
+from arrayfold.frontends.c.assumptions import Need
 from arrayfold.frontends.c.effects import Effect, EffectReader
 from arrayfold.frontends.c.induction import Induction
 from arrayfold.frontends.c.jumps import RANGE, as_chain, jumps_out, with_late_condition
@@ -38,6 +39,7 @@ from arrayfold.frontends.c.loops import LoopReader, earlier_iterations
 from arrayfold.frontends.c.on_data import LoopsOnData, as_while
 from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
 from arrayfold.frontends.c.pointers import PointerReader
+from arrayfold.frontends.c.stated import asserted, is_silent
 from arrayfold.frontends.c.values import ValueTracker
 
 _REFUSED = {
@@ -162,6 +164,11 @@ class RegionWalk:
     def _evaluate(
         self, statement: c.Evaluate, place: Place, number: int, label: str | None
     ) -> tuple[int, Place]:
+        condition = asserted(self._text, statement)
+        if condition is not None:
+            return self._assert(statement, condition, place, number)
+        if is_silent(statement):
+            return number, place
         inner = bare(statement.expression)
         if isinstance(inner, c.Binary) and inner.operator == ",":
             for part in (inner.left, inner.right):
@@ -174,6 +181,22 @@ class RegionWalk:
         effects = self._effects.of_statement(statement.expression, place.scope)
         self._add(statement, place, number, effects, label, self._effects.choices)
         return number + 1, place.in_scope(self._values.evaluated(statement.expression, place.scope))
+
+    def _assert(
+        self, statement: c.Evaluate, condition: c.Expression, place: Place, number: int
+    ) -> tuple[int, Place]:
+        """What is asserted of sizes and iterators holds; what is asserted of data is read."""
+        scope, offset = place.scope, statement.span.start
+        truth = self._affine.truth(condition, scope)
+        fails = scope.must.subtract(truth.may).params()
+        if not fails.is_empty():
+            error = self._text.error("this never holds", offset)
+            self._affine.needs.append(Need(fails, scope.may.params(), "this is asserted", offset, error))
+        effects = self._effects.of_value(condition, scope)
+        if not effects:
+            return number, place
+        self._add(statement, place, number, effects)
+        return number + 1, place
 
     def _point(self, pointer: Variable, value: c.Expression, place: Place) -> Place:
         """The place behind what sets a pointer, which is no statement of the model."""
@@ -197,6 +220,13 @@ class RegionWalk:
                 continue
             if self.pointers.can_follow(variable):
                 place = self._point(variable, variable.initial, place)
+                continue
+            values = variable.initial
+            if variable.is_array and not variable.is_pointer and _is_list(values):
+                effects = self._effects.of_value(values, place.scope)
+                effects.append(Effect(variable, None, True, place.scope, variable.span.start))
+                self._add(variable, place, number, effects)
+                number += 1
                 continue
             if variable.is_array:
                 raise self._text.error(
@@ -485,3 +515,8 @@ class RegionWalk:
         self.turns = {name: found for name, found in self.turns.items() if name in before.names}
         affine.parameters = before.parameters
         self.uncertain = before.uncertain
+
+
+def _is_list(values: c.Expression) -> bool:
+    """Whether the initial values of an array are a list in braces, or a string."""
+    return isinstance(values, c.OtherLiteral) or (isinstance(values, c.Opaque) and values.what == "init list")

@@ -1,0 +1,106 @@
+/* Column physics of an atmosphere model, one vertical column after the other: saturation adjustment, autoconversion
+   of cloud water to rain, falling rain that evaporates below the cloud, melting snow, heating rates.
+   Every field of a column that only this routine needs has its own array over all columns and levels. */
+
+#include <math.h>
+
+struct constants {
+    double cp, lv, lf, rd, grav;
+    double t_freeze, q_auto, k_auto, k_evap, fall;
+};
+
+static double saturation(double t, double p)
+{
+    const double e = 610.78 * exp(17.27 * (t - 273.16) / (t - 35.86));
+    return 0.622 * e / (p - 0.378 * e);
+}
+
+void column_physics(const struct constants *c, int columns, int levels, double dt,
+                    const double pressure[restrict columns][levels],
+                    const double thickness[restrict columns][levels], const int land[restrict columns],
+                    double t[restrict columns][levels], double qv[restrict columns][levels],
+                    double qc[restrict columns][levels], double qr[restrict columns][levels],
+                    double surface_rain[restrict columns])
+{
+    double density[columns][levels], exner[columns][levels], qsat[columns][levels];
+    double excess[columns][levels], condensed[columns][levels], latent[columns][levels];
+    double t_new[columns][levels], qv_new[columns][levels], qc_new[columns][levels];
+    double threshold[columns][levels], auto_rate[columns][levels], accretion[columns][levels];
+    double speed[columns][levels], flux[columns][levels], source[columns][levels];
+    double deficit[columns][levels], evaporation[columns][levels], cooling[columns][levels];
+    double melting[columns][levels], snow[columns][levels], heating[columns][levels];
+
+#pragma scop
+    for (int i = 0; i < columns; i++) {
+
+        /* State of the air. */
+        for (int k = 0; k < levels; k++) {
+            density[i][k] = pressure[i][k] / (c->rd * t[i][k]);
+            exner[i][k] = 1 - c->grav * thickness[i][k] / (c->cp * t[i][k]);
+            qsat[i][k] = saturation(t[i][k], pressure[i][k]);
+        }
+
+        /* Condensation and evaporation of cloud water. */
+        for (int k = 0; k < levels; k++) {
+            latent[i][k] = c->lv / c->cp;
+            excess[i][k] = (qv[i][k] - qsat[i][k]) / (1 + latent[i][k] * latent[i][k] * qsat[i][k]);
+            if (excess[i][k] > 0)
+                condensed[i][k] = excess[i][k];
+            else if (qc[i][k] > -excess[i][k])
+                condensed[i][k] = excess[i][k];
+            else
+                condensed[i][k] = -qc[i][k];
+            t_new[i][k] = t[i][k] + latent[i][k] * condensed[i][k];
+            qv_new[i][k] = qv[i][k] - condensed[i][k];
+            qc_new[i][k] = qc[i][k] + condensed[i][k];
+        }
+
+        /* Cloud water becomes rain; over land droplets are smaller, so it takes more of them. */
+        for (int k = 0; k < levels; k++) {
+            threshold[i][k] = land[i] ? 2 * c->q_auto : c->q_auto;
+            auto_rate[i][k] = 0;
+            if (qc_new[i][k] > threshold[i][k])
+                auto_rate[i][k] = c->k_auto * (qc_new[i][k] - threshold[i][k]);
+            accretion[i][k] = 2.2 * qc_new[i][k] * (qr[i][k] > 0 ? sqrt(qr[i][k]) : 0);
+            source[i][k] = dt * (auto_rate[i][k] + accretion[i][k]);
+            if (source[i][k] > qc_new[i][k])
+                source[i][k] = qc_new[i][k];
+            qc[i][k] = qc_new[i][k] - source[i][k];
+        }
+
+        /* Rain falls from level to level, and evaporates where the air is dry. */
+        for (int k = 0; k < levels; k++) {
+            speed[i][k] = c->fall * sqrt(density[i][k]);
+            if (k == 0)
+                flux[i][k] = 0;
+            else
+                flux[i][k] = speed[i][k - 1] * density[i][k - 1] * (qr[i][k - 1] + source[i][k - 1])
+                             + flux[i][k - 1] - evaporation[i][k - 1] - melting[i][k - 1];
+            deficit[i][k] = qsat[i][k] - qv_new[i][k];
+            if (deficit[i][k] > 0 && flux[i][k] > 0)
+                evaporation[i][k] = c->k_evap * deficit[i][k] * sqrt(flux[i][k]);
+            else
+                evaporation[i][k] = 0;
+            if (evaporation[i][k] > flux[i][k])
+                evaporation[i][k] = flux[i][k];
+            cooling[i][k] = latent[i][k] * evaporation[i][k];
+
+            /* What falls as snow melts where it is warm. */
+            snow[i][k] = t_new[i][k] < c->t_freeze ? 0.1 * flux[i][k] : 0;
+            melting[i][k] = 0;
+            if (k > 0)
+                if (t_new[i][k] > c->t_freeze)
+                    melting[i][k] = 0.5 * snow[i][k - 1];
+        }
+
+        /* Tendencies. */
+        for (int k = 0; k < levels; k++) {
+            heating[i][k] = exner[i][k] * (t_new[i][k] - cooling[i][k]) - c->lf / c->cp * melting[i][k];
+            t[i][k] = heating[i][k];
+            qv[i][k] = qv_new[i][k] + evaporation[i][k];
+            qr[i][k] = qr[i][k] + source[i][k] - evaporation[i][k];
+        }
+        surface_rain[i] = flux[i][levels - 1] - evaporation[i][levels - 1];
+    }
+#pragma endscop
+}
