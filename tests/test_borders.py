@@ -8,7 +8,7 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from arrayfold import fold, read_all, reorder
+from arrayfold import fold, read, read_all, reorder
 from arrayfold.codegen import write_c
 from arrayfold.exact.isl import maps_of
 from arrayfold.exact.relations import union_of_sets
@@ -229,3 +229,27 @@ def test_inner_loops_of_programs_as_people_write_them(name: str) -> None:
     code = write_c([result.region() for result in results]).decode()
     assert innermost_loops(code)
     assert not dividing_loops(code)
+
+
+@pytest.mark.parametrize("value", ["t[y][x] + (x > 0 ? t[y][x - 1] : 0)", "t[y][MAX(x - 1, 0)] - in[y][x]"])
+def test_a_value_of_data_between_the_stages_is_not_taken_apart(value: str) -> None:
+    """An integer that is set to data is no text that may stand in its place."""
+    text = (TWO_STAGES % "g < 255 ? g : 255").replace("float", "short").replace(" * 0.5f", "")
+    text = text.replace("            out[y]", f"        {{ int g = {value};\n            out[y]").replace(
+        "255;", "255; }"
+    )
+    result = fold(program_of(text))
+    code = result.to_c()
+    assert validate_code([result.region()], code.encode(), "test.c").is_equal
+
+
+@pytest.mark.parametrize("name", ["edge-filter", "edge-openmp"])
+def test_interior_loops_of_a_filter_are_plain(name: str) -> None:
+    """Each of the three stages has an innermost loop from border to border without conditions."""
+    code = fold(read(f"examples/{name}.c")).to_c()
+    plain = interior_loops(code)
+    assert any("luma[" in loop and "rgb[" in loop for loop in plain)
+    assert any("smooth[" in loop and "luma[" in loop for loop in plain)
+    assert any("edges[" in loop and "abs(gx)" in loop for loop in plain)
+    assert not dividing_loops(code)
+    assert code.count("#pragma omp parallel for") == (len(innermost_loops(code)) if "openmp" in name else 0)

@@ -18,13 +18,14 @@ from arrayfold.frontends.files import read_all
 from arrayfold.program.model import Program
 
 KERNELS = Path(__file__).resolve().parent / "c_kernels"
-NAMES = sorted(path.stem for path in KERNELS.glob("*.c"))
+NAMES = sorted(path.stem for path in [*KERNELS.glob("*.c"), *KERNELS.glob("*.cpp")])
 WITHOUT_MODEL = {"included", "label-clash"}
 
 
 @cache
 def extract(name: str) -> list[Program]:
-    programs = read_all(KERNELS / f"{name}.c")
+    c, cplusplus = KERNELS / f"{name}.c", KERNELS / f"{name}.cpp"
+    programs = read_all(c if c.exists() else cplusplus)
     found = [program for program in programs if isinstance(program, Program)]
     assert len(found) == len(programs)
     return found

@@ -81,7 +81,7 @@ class ExpressionPrinter:
                 return "{} ? {} : {}".format(*texts), _CONDITIONAL
             case c.Call(function=function, arguments=arguments):
                 inside = ", ".join(self.text(argument, _ASSIGNMENT) for argument in arguments)
-                return f"{function.name}({inside})", _POSTFIX
+                return f"{function.spelling or function.name}({inside})", _POSTFIX
             case c.Opaque():
                 return self._size_of_type(expression), _POSTFIX
 

@@ -53,6 +53,8 @@ class Variable:
     written   the type of elements as the declaration spells it, without qualifiers, where that is known
     holder    the structure, the array of structures or the pointer to some of which this is a field
     pieces    its text as a field, around its subscripts: `p`, `.r` for `p[i].r`
+    container    which container of C++ it is: vector, array or unique_ptr
+    is_reference whether it is another name for something of the caller
     """
 
     name: str
@@ -69,6 +71,8 @@ class Variable:
     written: str | None = None
     holder: Variable | None = None
     pieces: tuple[str, ...] = ()
+    container: str | None = None
+    is_reference: bool = False
 
     def text(self, subscripts: Sequence[str]) -> str:
         """An element of it, given the texts of its subscripts."""
@@ -99,6 +103,7 @@ class Function:
     stored    those of which it does so with parts
     calls     functions that its own body calls
     declared  "const" if it depends on its arguments alone, "pure" if it changes nothing, by attribute
+    spelling  how calls name it, where that is not its name
     """
 
     name: str
@@ -112,6 +117,7 @@ class Function:
     has_body: bool = False
     has_assembly: bool = False
     declared: Literal["const", "pure"] | None = None
+    spelling: str | None = None
 
 
 # ---------------------------------------------------------------- expressions

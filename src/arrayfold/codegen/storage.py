@@ -51,6 +51,7 @@ class Storage:
     share         the memory that it is a part of, if it has none of its own
     is_automatic  it takes the place of a larger array on the stack, whose memory needs no allocation
     is_linear     the text declares it with one dimension, and so it stays
+    is_vector     it is a std::vector wherever C would allocate memory
     first         where in a row loops begin to write, if that should be the start of a cache line
     allocation    where the text allocates it, now with its new size; then it needs no declaration
     """
@@ -70,6 +71,7 @@ class Storage:
     share: Share | None = None
     is_automatic: bool = False
     is_linear: bool = False
+    is_vector: bool = False
     first: int | None = None
     allocation: Allocation | None = None
 
@@ -156,6 +158,8 @@ class Storage:
             return [*lines, *self._in_lines(element, sizes)]
         if not self.is_on_heap:
             return [*lines, f"{element} {self.name}{brackets};"]
+        if self.is_vector:
+            return [*lines, f"std::vector<{element}> {self.name}({' * '.join(sizes)});"]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])
         target = f"(*{self.name}){inner}" if inner else f"*{self.name}"
         if self.share is not None:
@@ -258,6 +262,8 @@ class Storage:
         """The lines that end it."""
         if self.share is not None:
             return [f"free({self.share.block});"] if self.share.is_last else []
+        if self.is_vector:
+            return []
         block = self._beside("block") if self.is_aligned else self.name
         return [f"free({block});"] if self.is_on_heap else []
 

@@ -12,6 +12,7 @@ from arrayfold.base.choices import Style
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.c.allocation import Allocation
 from arrayfold.c.edits import Edit, NotInText, Rewriter, apply_edits, region_lines
+from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import CHOSEN_END, CHOSEN_START, identifiers
 from arrayfold.c.source import Copy, CSource, CText
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
@@ -85,6 +86,7 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
     assert all(source.text.data == text.data for source in sources)
     names = Names(text.identifiers)
     edits: list[Edit] = []
+    needs_vector = False
     doomed: dict[int, LostVariables] = {}
     needs_stdlib: list[CSource] = []
     for region, source in zip(regions, sources, strict=True):
@@ -101,15 +103,15 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
             if not source.region.holds(one.declaration.span.start):
                 doomed.setdefault(one.declaration.span.start, one).gone.update(one.gone)
         has_checks = region.checks_assumptions and bool(region.program.assumptions)
-        if (
-            has_checks
-            or _only_sizes(region)
-            or any(storage.is_on_heap or storage.is_aligned for storage in storages)
-        ):
+        allocated = [storage for storage in storages if storage.is_on_heap or storage.is_aligned]
+        needs_vector |= any(storage.is_vector for storage in allocated)
+        if has_checks or _only_sizes(region) or any(not storage.is_vector for storage in allocated):
             needs_stdlib.append(source)
     edits += [edit for one in doomed.values() for edit in one.removal(text)]
     if needs_stdlib:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
+    if needs_vector:
+        edits += _include(text, min(source.region.function.span.start for source in sources), "vector")
     written = apply_edits(text.text, edits)
     return written.replace(CHOSEN_START, "").replace(CHOSEN_END, "").encode("latin-1")
 
@@ -146,7 +148,15 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     function = source.region.function
     has_jumps = any(map(is_jump, walk(function.body)))
     may_allocate = means_the_library(source, "malloc", "free", "abort")
-    may_align = region.style == "fast" and means_the_library(source, "size_t")
+    is_vector = is_cplusplus(source.text.file)
+    may_allocate |= is_vector
+    may_align = region.style == "fast" and means_the_library(source, "size_t") and not is_vector
+    if is_vector and region.blocks:
+        raise InputError(
+            "arrays of a C++ file cannot share memory",
+            source.text.place(source.region.before),
+            "Leave out --share.",
+        )
     storages: list[Storage] = []
     blocks = _block_storages(region, source, names, may_allocate=may_allocate)
     found = _sizes(region, source, names)
@@ -193,8 +203,9 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 tile,
                 any(d < tile for d in program.parallel),
                 blocks.get(name),
-                is_linear=variable in source.flat or (allocation is not None and not has_rows),
-                is_automatic=not region.is_off_stack
+                is_linear=variable in source.flat or is_vector or (allocation is not None and not has_rows),
+                is_vector=is_vector,
+                is_automatic=not (region.is_off_stack or variable.container)
                 and is_own(source, variable)
                 and variable.storage == "local"
                 and not (has_jumps or name in program.relocation.origins or buffer is not None)
@@ -378,12 +389,12 @@ def _region_edits(
 
 
 def _has_plain_loops(source: CSource) -> bool:
-    """Whether new loops can say what OpenMP says of these: parallel for, without clauses or own variables."""
+    """Whether new loops can say what OpenMP says of these: no clauses, variables of threads alone."""
     if not source.parallel:
         return True
     inside = source.text.plain[source.region.start : source.region.end]
     pragmas = re.findall(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b([^\n]*)", inside, re.MULTILINE)
-    accessed = set(source.variables.values())
+    accessed = set(source.variables.values()) - source.of_threads
     declared = (node for node in source.region.nodes() if isinstance(node, Declare))
     return all(pragma.split() == ["parallel", "for"] for pragma in pragmas) and not any(
         variable in accessed for node in declared for variable in node.variables
@@ -511,7 +522,7 @@ def _replaced_variables(
     return [*dict.fromkeys([*folded, *sorted(source.replaced.values(), key=lambda one: one.span.start)])]
 
 
-def _include(text: CText, before: int) -> list[Edit]:
+def _include(text: CText, before: int, header: str = "stdlib.h") -> list[Edit]:
     """`#include <stdlib.h>` for malloc, after the other includes or in front of the function.
 
     Includes inside conditionals do not count.
@@ -524,13 +535,13 @@ def _include(text: CText, before: int) -> list[Edit]:
         word = match.group(1)
         depth += (word in ("if", "ifdef", "ifndef")) - (word == "endif")
         if word == "include" and depth == 0:
-            if re.match(r"\s*<\s*stdlib\.h\s*>", match.group(2)):
+            if re.match(rf"\s*<\s*{re.escape(header)}\s*>", match.group(2)):
                 return []
             last = match.end()
     newline = "\r\n" if "\r\n" in text.text else "\n"
     if last is not None:
-        return [Edit(last, last, f"#include <stdlib.h>{newline}")]
+        return [Edit(last, last, f"#include <{header}>{newline}")]
     line_start = text.text.rfind("\n", 0, before) + 1
     is_alone = not text.text[line_start:before].strip()
     at = line_start if is_alone else before
-    return [Edit(at, at, ("" if is_alone else newline) + f"#include <stdlib.h>{newline}{newline}")]
+    return [Edit(at, at, ("" if is_alone else newline) + f"#include <{header}>{newline}{newline}")]

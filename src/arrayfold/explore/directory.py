@@ -9,10 +9,11 @@ from typing import Any
 
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.base.input_file import read_input
+from arrayfold.c.language import C_SUFFIXES
 from arrayfold.explore.workers import Done, run_all
 from arrayfold.fold.result import FoldResult
 
-SUFFIXES = (".c", ".py", ".toml")
+SUFFIXES = (*C_SUFFIXES, ".py", ".toml")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def _is_kernel(path: Path) -> bool:
         text = read_input(path)
     except InputError:
         return False
-    if path.suffix == ".c":
+    if path.suffix in C_SUFFIXES:
         return b"#pragma scop" in text
     if path.suffix == ".py":
         from arrayfold.frontends.python.read import has_kernels

@@ -11,6 +11,7 @@ from arrayfold.base.nesting import check_nesting, too_deep
 from arrayfold.base.reported import reported
 from arrayfold.base.source_text import SourceText
 from arrayfold.base.watchdog import reading
+from arrayfold.c.language import C_SUFFIXES
 from arrayfold.frontends.toml.problem import read_json_problem, read_problem
 from arrayfold.program.model import Problem
 
@@ -57,7 +58,7 @@ def read_all(
     """The problems in a file: one, or as many as a C file has regions or a Python file kernels."""
     path = Path(file)
     data = read_input(path)
-    is_c, is_python = path.suffix == ".c", path.suffix == ".py"
+    is_c, is_python = path.suffix in C_SUFFIXES, path.suffix == ".py"
     text = data.decode("latin-1") if is_c else text_of(path, data)
     language = "c" if is_c else "python" if is_python else "toml"
     whole = SourceText.of(text, str(path))
@@ -82,7 +83,7 @@ def _read(
     context: str | None,
     functions: Sequence[str],
 ) -> list[Problem]:
-    if path.suffix == ".c":
+    if path.suffix in C_SUFFIXES:
         from arrayfold.frontends.c.read import read_c
 
         return [*read_c(str(path), data, arguments, context=context, functions=functions)]
@@ -107,6 +108,6 @@ def _read(
 
         return [*read_python(str(path), text)]
     raise InputError(
-        f"{path}: expected a C file (.c), a Python file (.py) or a problem file (.toml)",
+        f"{path}: expected a C or C++ file (.c, .cpp), a Python file (.py) or a problem file (.toml)",
         hint="Also read: JSON of model (.json), files of pet (.scop, .yaml) and of SMO (.smo.input).",
     )

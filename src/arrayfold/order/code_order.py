@@ -94,7 +94,7 @@ class CodeOrder:
         options: list[isl.Map] = []
         short = self.unrolled
         for part in maps_of(self.schedule):
-            not_cut = short[str(part.get_tuple_name(isl.dim_type.in_))] | self.whole | self.parallel
+            not_cut = short[str(part.get_tuple_name(isl.dim_type.in_))] | self.whole
             loops = [d for d in loop_dimensions(isl.UnionMap.from_map(part)) if d not in not_cut]
             if loops:
                 times = [f"t{k}" for k in range(part.dim(isl.dim_type.out))]

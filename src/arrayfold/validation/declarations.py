@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from arrayfold.validation.addresses import shifted
@@ -10,12 +11,13 @@ from arrayfold.validation.expressions import Expressions
 from arrayfold.validation.faults import Unsupported
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import Run, in_order
-from arrayfold.validation.scope import Variable
+from arrayfold.validation.scope import Variable, held_by, scalar_type
 from arrayfold.validation.terms import Poison
 from arrayfold.validation.types import (
     Array,
     CType,
     Frame,
+    Integer,
     Struct,
     leaves,
     shape_of,
@@ -48,6 +50,10 @@ class Declarations:
         return self._local(node)
 
     def _local(self, node: Node) -> Run:
+        if node.is_reference:
+            raise Unsupported(f"{node.name}, a reference", node.spot)
+        if held_by(node.type) is not None:
+            return self._container(node)
         prologue: list[Run] = []
         kind = self.declared_type(node, prologue)
         variable = self.scope.declare(node, kind)
@@ -79,6 +85,53 @@ class Declarations:
         if initial is not None:
             steps += self.initialised(lambda f: f[slot], kind, initial, name)
         return in_order(*steps)
+
+    def _container(self, node: Node) -> Run:
+        """A container of C++: its elements are zero, or copies of one value."""
+        made = node.initializer
+        if made is None or made.kind == "INIT_LIST_EXPR":
+            counts, value = list[Node](), None
+            if made is not None and made.parts:
+                raise Unsupported("a container that begins with a list", node.spot)
+        else:
+            counts, value = _made_with(made)
+        prologue: list[Run] = []
+        kind = self._held(node.type, counts, prologue, node)
+        variable = self.scope.declare(node, kind)
+        slot, name, m, size = variable.slot, node.name, self.m, size_of(kind)
+        assert size is not None
+        is_set = made is not None and (made.kind == "INIT_LIST_EXPR" or "array" not in _words(node.type))
+        element: CType = kind
+        while isinstance(element, Array):
+            element = element.element
+        start = None if value is None else self.expressions.converted(value, element)
+
+        def make(f: Frame) -> None:
+            own = m.allocate(name, value_of(size, f))
+            own.shape = shape_of(kind, f)
+            f[slot] = own.pointer()
+            if start is not None:
+                first = start(f)
+                own.initial = lambda _at, _kind: first
+            elif is_set:
+                own.fills.append((0, value_of(size, f)))
+
+        return in_order(*prologue, make)
+
+    def _held(self, kind: Any, counts: list[Node], prologue: list[Run], node: Node) -> CType:
+        """The type of a container as that of an array, of as many dimensions as there are containers."""
+        held = held_by(kind)
+        if held is None:
+            return scalar_type(kind)
+        element, number = held
+        count: int | Run | None = number
+        if number is None:
+            if not counts:
+                raise Unsupported(f"{node.name}, of which the text does not say how large it is", node.spot)
+            count = self.scope.once(self.expressions.whole(counts[0]), prologue)
+        found = Array(self._held(element, counts[1:] if number is None else counts, prologue, node), count)
+        size = size_of(found)
+        return replace(found, bytes=self.scope.once(size, prologue)) if callable(size) else found
 
     def declared_type(self, node: Node, prologue: list[Run]) -> CType:
         """The type of a variable or a parameter."""
@@ -151,6 +204,34 @@ class Declarations:
     def _put(self, address: Run, kind: CType, node: Node, offset: int, steps: list[Run]) -> None:
         run, there = self.expressions.converted(node, kind), shifted(address, offset, node.spot)
         steps.append(self.expressions.store(there, kind, run, node.spot))
+
+
+def _made_with(node: Node) -> tuple[list[Node], Node | None]:
+    """How many elements a container gets, outermost first, and what they are if not zero."""
+    while node.kind in ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR") and len(node.expressions) == 1:
+        node = node.expressions[0]
+    given = [Node(cursor) for cursor in node.cursor.get_arguments()] if node.kind == "CALL_EXPR" else []
+    if node.kind == "CXX_NEW_EXPR" and len(node.expressions) == 1:
+        return node.expressions, None
+    if node.name == "array" and not given:
+        return [], None
+    if given and held_by(given[0].type) is not None:
+        return _made_with(given[0])
+    if node.name == "unique_ptr" and len(given) == 1:
+        return _made_with(given[0])
+    is_size = bool(given) and isinstance(scalar_type(given[0].bare().type), Integer)
+    if node.name not in ("vector", "make_unique") or not is_size or len(given) > 2:
+        raise Unsupported("a container that is made in this way", node.spot)
+    if len(given) == 1:
+        return given, None
+    if held_by(given[1].type) is None:
+        return given[:1], given[1]
+    counts, value = _made_with(given[1])
+    return [given[0], *counts], value
+
+
+def _words(kind: Any) -> str:
+    return str(kind.get_canonical().get_declaration().spelling)
 
 
 def _places(kind: Array | Struct, offset: int) -> Callable[[int], tuple[int, CType]]:

@@ -17,18 +17,46 @@ BINARY = (
 UNARY = ("?", "x++", "x--", "++", "--", "&", "*", "+", "-", "~", "!", "real", "imag", "extension", "?")
 
 
+# What C++ calls differently.
+_PLAIN: dict[str, str] = {
+    "CXX_STATIC_CAST_EXPR": "CSTYLE_CAST_EXPR",
+    "CXX_FUNCTIONAL_CAST_EXPR": "CSTYLE_CAST_EXPR",
+    "CXX_BOOL_LITERAL_EXPR": "INTEGER_LITERAL",
+    "CXX_NULL_PTR_LITERAL_EXPR": "GNU_NULL_EXPR",
+}
+_REFERENCES = ("LVALUEREFERENCE", "RVALUEREFERENCE")
+
+
+def referred(kind: Any) -> Any:
+    """What a reference refers to; any other type as it is."""
+    canonical = kind.get_canonical()
+    return canonical.get_pointee() if canonical.kind.name in _REFERENCES else kind
+
+
+def _as_written(node: Node) -> Node:
+    """An index without the conversion to the type of sizes: below zero is outside in any case."""
+    while node.kind == "UNEXPOSED_EXPR" and len(node.parts) == 1 and node.type.spelling != "bool":
+        node = node.parts[0]
+    return node
+
+
 class Node:
     """An expression, a statement or a declaration."""
 
     def __init__(self, cursor: Any) -> None:
         self.cursor = cursor
-        self.kind: str = cursor.kind.name
+        self.kind: str = _PLAIN.get(str(cursor.kind.name), str(cursor.kind.name))
         self.is_expression: bool = cursor.kind.is_expression()
+        if self.kind == "CALL_EXPR" and cursor.spelling == "operator[]":
+            self.kind = "ARRAY_SUBSCRIPT_EXPR"
 
     @cached_property
     def parts(self) -> list[Node]:
-        """Its children."""
-        return [Node(child) for child in self.cursor.get_children()]
+        """Its children; of an element of a container, the container and the index as it is written."""
+        children = [Node(child) for child in self.cursor.get_children()]
+        if self.kind == "ARRAY_SUBSCRIPT_EXPR" and len(children) == 3:
+            return [children[0], _as_written(children[2])]
+        return children
 
     @cached_property
     def expressions(self) -> list[Node]:
@@ -42,8 +70,8 @@ class Node:
 
     @cached_property
     def type(self) -> Any:
-        """libclang's type of it."""
-        return self.cursor.type
+        """libclang's type of it; of a reference, that of what it refers to."""
+        return referred(self.cursor.type)
 
     @cached_property
     def start(self) -> int:
@@ -94,6 +122,11 @@ class Node:
         """The value that a declared variable begins with."""
         found = library().clang_Cursor_getVarDeclInitializer(self.cursor)
         return None if found.kind.is_invalid() or not self.expressions else self.expressions[-1]
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is declared as a reference."""
+        return self.cursor.type.get_canonical().kind.name in _REFERENCES
 
     @cached_property
     def definition(self) -> Node | None:

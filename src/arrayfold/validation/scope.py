@@ -9,7 +9,7 @@ from typing import Any
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.machine import Machine
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import Node, referred
 from arrayfold.validation.operators import Run
 from arrayfold.validation.types import (
     Array,
@@ -170,15 +170,15 @@ class Scope:
                 count = int(kind.element_count)
             elif node is not None:
                 number = extent(node)
-                count = self._once(lambda f: _positive(number(f), spot), prologue)
+                count = self.once(lambda f: _positive(number(f), spot), prologue)
             elif name == "VARIABLEARRAY":
                 raise Unsupported("an array whose extent is not written where it is declared", spot)
             found = Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
             size = size_of(found)
-            return replace(found, bytes=self._once(size, prologue)) if callable(size) else found
+            return replace(found, bytes=self.once(size, prologue)) if callable(size) else found
         return scalar_type(kind)
 
-    def _once(self, run: Run, prologue: list[Run]) -> Run:
+    def once(self, run: Run, prologue: list[Run]) -> Run:
         """A number that the prologue computes, and keeps."""
         slot = self.slot()
 
@@ -228,7 +228,7 @@ class Scope:
 
 def scalar_type(kind: Any) -> CType:
     """A type of libclang without arrays of variable extent in it."""
-    kind = kind.get_canonical()
+    kind = referred(kind).get_canonical()
     name = kind.kind.name
     if name in _SIGNED or name in _UNSIGNED or name == "ENUM":
         if name == "ENUM":
@@ -244,8 +244,25 @@ def scalar_type(kind: Any) -> CType:
         count = int(kind.element_count) if name == "CONSTANTARRAY" else None
         return Array(scalar_type(kind.element_type), count)
     if name == "RECORD":
-        return _struct(kind)
+        held = held_by(kind)
+        return _struct(kind) if held is None else Array(scalar_type(held[0]), held[1])
     return Other(name.lower())
+
+
+def held_by(kind: Any) -> tuple[Any, int | None] | None:
+    """The type of the elements of a container of C++, and how many there are if its type says so."""
+    kind = kind.get_canonical()
+    declared = kind.get_declaration()
+    parent = declared.semantic_parent
+    if kind.kind.name != "RECORD" or parent is None or parent.spelling != "std":
+        return None
+    element = kind.get_template_argument_type(0)
+    if declared.spelling == "array":
+        return element, int(kind.get_size()) // max(1, int(element.get_size()))
+    if declared.spelling == "vector" and element.get_canonical().kind.name != "BOOL":
+        return element, None
+    is_array = declared.spelling == "unique_ptr" and element.kind.name == "INCOMPLETEARRAY"
+    return (element.element_type, None) if is_array else None
 
 
 def _positive(count: int, spot: Spot) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from arrayfold.validation.statements import Statements
 from arrayfold.validation.types import (
     Array,
     CType,
+    Floating,
     Frame,
     Integer,
     Pointer,
@@ -76,8 +78,8 @@ class Text:
 
     def function(self, name: str) -> Node:
         """A function of the text by its name."""
-        for node in self._top:
-            if node.kind == "FUNCTION_DECL" and node.name == name and node.cursor.is_definition():
+        for node in _functions(self._top):
+            if node.name == name and node.cursor.is_definition():
                 return node
         raise Unsupported(f"there is no function {name}")
 
@@ -118,6 +120,10 @@ class Text:
     def _parameter(self, node: Node, declarations: Declarations) -> Callable[[Frame, Any], None]:
         prologue: list[Run] = []
         declared = declarations.declared_type(node, prologue)
+        is_changed = node.is_reference and not node.type.is_const_qualified()
+        if is_changed and isinstance(declared, Integer | Floating | Pointer):
+            return self._referred(node, declared, declarations)
+        declared = _rows_elsewhere(declared)
         kind = Pointer(declared.element) if isinstance(declared, Array) else declared
         variable = declarations.scope.declare(node, kind)
         slot, name, m = variable.slot, node.name, self.machine
@@ -143,6 +149,22 @@ class Text:
             else:
                 own.cells[0] = value
                 own.unit = kind.size
+
+        return bind
+
+    def _referred(
+        self, node: Node, kind: Integer | Floating | Pointer, declarations: Declarations
+    ) -> Callable[[Frame, Any], None]:
+        """A parameter that is another name for a variable of the caller."""
+        variable = declarations.scope.remember(node, Variable(node.name, kind, declarations.scope.slot()))
+        m, name, slot = self.machine, node.name, variable.slot
+
+        def bind(f: Frame, value: Any) -> None:
+            if value is not _GIVEN or name in self._sized:
+                raise Unsupported(f"{name}, a reference to a variable", node.spot)
+            given = m.given(m.name(name), name, kind.size)
+            given.shape = ()
+            f[slot] = given.pointer()
 
         return bind
 
@@ -258,6 +280,23 @@ class Text:
 
 
 _GIVEN = object()
+
+
+def _functions(nodes: Sequence[Node]) -> Iterator[Node]:
+    """The functions among declarations, those in namespaces among them."""
+    for node in nodes:
+        if node.kind == "FUNCTION_DECL":
+            yield node
+        elif node.kind in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
+            yield from _functions(node.parts)
+
+
+def _rows_elsewhere(kind: CType) -> CType:
+    """A parameter's type in which rows of which no size is known are pointers."""
+    if isinstance(kind, Array) and isinstance(kind.element, Array) and size_of(kind.element) is None:
+        inner = _rows_elsewhere(kind.element)
+        return replace(kind, element=Pointer(inner.element) if isinstance(inner, Array) else inner)
+    return kind
 
 
 def _store_struct(own: Any, given: Any) -> None:

@@ -284,14 +284,15 @@ def possible_alias(
     arrays: Sequence[Variable], written: frozenset[Variable], own: OwnMemory
 ) -> tuple[str, str] | None:
     """Two arrays from outside that may overlap, one of them written; None if there are none."""
-    outside = [array for array in arrays if array.is_pointer or array.storage == "global"]
+    outside = [one for one in arrays if one.is_pointer or one.is_reference or one.storage == "global"]
     outside = [array for array in outside if array not in own.allocations and array not in own.scratch]
     for array in outside:
         for other in outside:
             is_same = array is other or (array.name > other.name and other in written)
             if array not in written or is_same or array.is_restrict or other.is_restrict:
                 continue
-            if (array.is_pointer or other.is_pointer) and may_be_one(array.element, other.element):
+            is_open = any(one.is_pointer or one.is_reference for one in (array, other))
+            if is_open and may_be_one(array.element, other.element):
                 return array.name, other.name
     return None
 

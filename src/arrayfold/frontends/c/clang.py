@@ -10,9 +10,10 @@ from typing import Any
 
 from arrayfold.c import tree as c
 from arrayfold.c.calls import facts_of
+from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import blank, closing_bracket, end_of_statement
 from arrayfold.c.tree import CStatement, CType, Expression, Function, FunctionTree, Span, Variable
-from arrayfold.frontends.c import libclang
+from arrayfold.frontends.c import cplusplus, libclang
 
 _BINARY = (
     *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
@@ -70,18 +71,17 @@ class _Converter:
         self._macro_uses = {cursor.extent.start.offset for cursor in uses}
         macros = (cursor for cursor in self._all if cursor.kind.name == "MACRO_DEFINITION")
         self._macros = {cursor.spelling: cursor for cursor in macros}
+        self._is_cplusplus = is_cplusplus(file)
         self._specifiers = -1
         self._variables: dict[Any, Variable] = {}
         self._functions: dict[Any, Function] = {}
 
     def unit(self) -> Unit:
         functions = [
-            self._function_tree(cursor)
-            for cursor in self._own
-            if cursor.kind.name == "FUNCTION_DECL" and cursor.is_definition()
+            self._function_tree(cursor) for cursor in cplusplus.functions(self._own) if cursor.is_definition()
         ]
         macros = frozenset(self._macros)
-        declared = frozenset(cursor.spelling for cursor in self._all if cursor.kind.name == "FUNCTION_DECL")
+        declared = frozenset(cursor.spelling for cursor in cplusplus.functions(self._all))
         names = {name for cursor in self._all for name in libclang.declared_names(cursor)}
         names |= {variable.name for variable in self._variables.values()}
         names |= {function.name for function in self._functions.values()}
@@ -127,17 +127,22 @@ class _Converter:
     def _variable(self, cursor: Any) -> Variable:
         key = cursor.canonical.hash
         if key not in self._variables:
-            initializer = libclang.library().clang_Cursor_getVarDeclInitializer(cursor)
+            initializer = libclang.initializer_of(cursor)
             parts = [child for child in cursor.get_children() if child.kind.is_expression()]
-            initial = parts.pop() if parts and not initializer.kind.is_invalid() else None
+            initial = parts.pop() if parts and initializer is not None else None
             variable = self._variables[key] = self._new_variable(cursor, parts)
-            if initial is not None:
+            if initial is not None and not (variable.container and cplusplus.is_plain_start(initial)):
                 # Only now, because the value may name the variable: `p = malloc(sizeof *p)`.
                 object.__setattr__(variable, "initial", self._expression(initial))
         return self._variables[key]
 
     def _new_variable(self, cursor: Any, parts: list[Any]) -> Variable:
-        extents, element, is_pointer = self._extents(cursor.type, [self._expression(part) for part in parts])
+        kind = cplusplus.without_reference(cursor.type)
+        found = cplusplus.container(kind)
+        if found is not None:
+            extents, element, is_pointer = self._extents_of_container(cursor, found)
+        else:
+            extents, element, is_pointer = self._extents(kind, [self._expression(part) for part in parts])
         specifiers = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
         return Variable(
             cursor.spelling,
@@ -147,12 +152,31 @@ class _Converter:
             element,
             extents,
             is_pointer or (bool(extents) and cursor.kind.name == "PARM_DECL"),
-            bool(re.search(r"\brestrict\b", cursor.type.spelling)),
+            bool(re.search(r"\b(?:__)?restrict(?:__)?\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
             libclang.file_location(cursor.location)[1],
-            libclang.written_type(self._text, specifiers, self._macros, element),
+            libclang.written_type(self._text, specifiers, self._macros, element) if found is None else None,
+            container=None if found is None else found.kind,
+            is_reference=cplusplus.is_reference(cursor.type),
         )
+
+    def _extents_of_container(
+        self, cursor: Any, found: cplusplus.Container
+    ) -> tuple[tuple[int | Expression | None, ...], CType, bool]:
+        """Extents, element type, and whether it is somewhere else, as `_extents` gives them."""
+        is_outside = cursor.kind.name == "PARM_DECL"
+        initializer = libclang.initializer_of(cursor)
+        given = [] if initializer is None else cplusplus.sizes_of(initializer)
+        extents: list[int | Expression | None] = []
+        inner: cplusplus.Container | None = found
+        element = found.element
+        while inner is not None:
+            element, size = inner.element, given.pop(0) if given else None
+            known = None if size is None or is_outside else self._expression(cplusplus.unconverted(size))
+            extents.append(inner.count if inner.kind == "array" else known)
+            inner = cplusplus.container(element)
+        return tuple(extents), libclang.c_type(element), is_outside and cplusplus.is_reference(cursor.type)
 
     def _extents(
         self, kind: Any, written: list[Expression]
@@ -183,12 +207,22 @@ class _Converter:
         is_shared = declared.semantic_parent.kind.name == "UNION_DECL" or declared.is_bitfield()
         return None if is_shared else self._variable(declared)
 
+    def _name_in_text(self, callee: Any | None) -> str | None:
+        """How a call names a function of C++, with its namespace and arguments of its template."""
+        span = None if callee is None else self._span(callee)
+        if span is None or not self._is_cplusplus or not span.is_text:
+            return None
+        return " ".join(self._text[span.start : span.end].split())
+
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
+        callee = next(iter(cursor.get_children()), None)
         key = declared.canonical.hash
         if key not in self._functions:
             function = self._functions[key] = Function(
-                declared.spelling, declared=libclang.declared_purity(declared)
+                cplusplus.qualified_name(declared),
+                declared=libclang.declared_purity(declared),
+                spelling=self._name_in_text(callee),
             )
             # Only now, because the body may call the function itself.
             for name, value in self._facts(declared).items():
@@ -215,7 +249,14 @@ class _Converter:
         if name == "DECL_STMT":
             # libclang lets all declarators but the first begin after the type.
             self._specifiers = span.start
-            variables = [self._variable(part) for part in parts if part.kind.name == "VAR_DECL"]
+            declared = [part for part in parts if part.kind.name == "VAR_DECL"]
+            reference = next((part for part in declared if cplusplus.is_reference(part.type)), None)
+            if reference is not None:
+                self._specifiers = -1
+                inner = [child for part in declared for child in part.get_children()]
+                named = tuple(self._either(child) for child in inner if child.kind.is_expression())
+                return c.OtherStatement(span, f"{reference.spelling}, a reference,", named)
+            variables = [self._variable(part) for part in declared]
             self._specifiers = -1
             return c.Declare(span, tuple(variables))
         if name == "COMPOUND_STMT":
@@ -235,7 +276,9 @@ class _Converter:
             return c.Jump(span, "break" if name == "BREAK_STMT" else "continue")
         if name == "UNEXPOSED_STMT" and len(parts) == 1:
             return self._statement(parts[0])
-        what = _STATEMENTS.get(name, name.lower().removesuffix("_stmt").replace("_", " "))
+        what = cplusplus.name_of(name) or _STATEMENTS.get(
+            name, name.lower().removesuffix("_stmt").replace("_", " ")
+        )
         return c.OtherStatement(span, what, tuple(self._either(part) for part in parts))
 
     def _structured(self, name: str, span: Span, parts: list[Any]) -> CStatement:
@@ -289,6 +332,9 @@ class _Converter:
 
     def _expression(self, cursor: Any) -> Expression:
         span, name, kind = self._span(cursor), cursor.kind.name, libclang.c_type(cursor.type)
+        if name == "CXX_BOOL_LITERAL_EXPR":
+            value = libclang.evaluate(cursor)
+            return c.Number(span, kind, int(bool(value)), "true" if value else "false")
         if name in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
             value = libclang.evaluate(cursor)
             text = self._token(cursor)
@@ -303,17 +349,21 @@ class _Converter:
         if name == "DECL_REF_EXPR":
             return self._reference(cursor, span, kind)
         parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+        found = cplusplus.subscript(cursor)
+        if found is not None:
+            return c.Subscript(span, kind, self._expression(found[0]), self._expression(found[1]))
         if name == "CALL_EXPR" and cursor.referenced is not None:
             if cursor.referenced.kind.name == "FUNCTION_DECL":
                 arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
                 return c.Call(span, kind, self._called(cursor), arguments)
-            name = "call through a pointer"
+            is_pointer = cursor.referenced.kind.name in ("VAR_DECL", "PARM_DECL", "FIELD_DECL")
+            name = "call through a pointer" if is_pointer else f"a call of {cursor.spelling}"
         if name == "StmtExpr":
             return self._statement_expression(cursor, span, kind)
         inner = tuple(self._expression(part) for part in parts)
         if name == "UNEXPOSED_EXPR" and len(inner) == 1:
             return c.Cast(span, kind, inner[0], is_implied=True)
-        if name == "CSTYLE_CAST_EXPR" and len(inner) >= 1:
+        if (name == "CSTYLE_CAST_EXPR" or cplusplus.is_cast(cursor)) and len(inner) >= 1:
             return c.Cast(span, kind, inner[-1], is_implied=False)
         if name == "PAREN_EXPR" and len(inner) == 1:
             return c.Parentheses(span, kind, inner[0])
@@ -337,7 +387,7 @@ class _Converter:
             return (c.Assign if is_assignment else c.Binary)(span, kind, operator, *inner)
         value = libclang.evaluate(cursor) if name == "CXX_UNARY_EXPR" else None
         name = {"CXX_UNARY_EXPR": "sizeof", "StmtExpr": "a statement as expression"}.get(name, name)
-        what = name.lower().removesuffix("_expr").replace("_", " ")
+        what = cplusplus.name_of(name) or name.lower().removesuffix("_expr").replace("_", " ")
         return c.Opaque(span, kind, what, inner, value if isinstance(value, int) else None)
 
     def _statement_expression(self, cursor: Any, span: Span, kind: CType) -> Expression:
@@ -372,9 +422,23 @@ class _Converter:
             else c.Opaque(span, kind, f"a {kind.spelling} in a macro")
         )
 
+    @staticmethod
+    def _constant(declared: Any) -> int | None:
+        """The value of a whole number that is declared const or constexpr with a value that clang knows."""
+        if declared.kind.name != "VAR_DECL" or not declared.type.is_const_qualified():
+            return None
+        initial = libclang.initializer_of(declared)
+        value = None if initial is None else libclang.evaluate(initial)
+        return value if isinstance(value, int) else None
+
     def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
         declared = cursor.referenced
         if declared is not None and declared.kind.name in ("VAR_DECL", "PARM_DECL"):
+            if declared.kind.name == "VAR_DECL" and cplusplus.is_reference(declared.type):
+                return c.Opaque(span, kind, f"{declared.spelling}, a reference,")
+            value = self._constant(declared) if self._is_cplusplus and kind.is_integer else None
+            if value is not None:
+                return c.Number(span, kind, value, declared.spelling)
             return c.Reference(span, kind, self._variable(declared))
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return c.Number(span, kind, int(declared.enum_value), declared.spelling)

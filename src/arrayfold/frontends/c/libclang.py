@@ -16,9 +16,12 @@ from typing import Any, Literal
 from clang import cindex as untyped_cindex
 
 from arrayfold.base.errors import InputError, SourcePosition
+from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import CText
 from arrayfold.c.tree import CType, Span, Storage, TypeKind
+from arrayfold.frontends.c import cplusplus_headers
+from arrayfold.frontends.c.cplusplus import without_reference
 from arrayfold.frontends.c.headers import DIRECTORY, provided_headers
 
 cindex: Any = untyped_cindex
@@ -30,18 +33,29 @@ _QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "sta
 
 def translation_unit(file: str, data: bytes, arguments: Sequence[str] = ()) -> Any:
     """What libclang makes of a file."""
-    headers = [(path, text.encode()) for path, text in provided_headers()]
-    options = [*arguments, "-isystem", DIRECTORY, "-fno-color-diagnostics", "-Wno-everything"]
+    headers = [(path, text.encode()) for path, text in _headers(file)]
+    added = ["-isystem", DIRECTORY, "-fno-color-diagnostics", "-Wno-everything"]
+    options = [*arguments, *added]
+    language, standard = "c", "-std=gnu11"
+    if is_cplusplus(file):
+        language, standard = "c++", "-std=gnu++17"
+        # libclang may find headers of a compiler that it does not understand.
+        options = ["-nostdinc++", *arguments, "-isystem", cplusplus_headers.DIRECTORY, *added]
     if not any(argument.startswith("-std") for argument in arguments):
-        options.insert(0, "-std=gnu11")
+        options.insert(0, standard)
     flags = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
     try:
         return cindex.Index.create().parse(
-            file, args=["-x", "c", *options], unsaved_files=[(file, data), *headers], options=flags
+            file, args=["-x", language, *options], unsaved_files=[(file, data), *headers], options=flags
         )
     except cindex.TranslationUnitLoadError:
         words = " ".join(arguments) or "none"
         raise InputError(f"{file}: clang cannot parse this file; the options after -- are: {words}") from None
+
+
+def _headers(file: str) -> list[tuple[str, str]]:
+    further = cplusplus_headers.provided_headers() if is_cplusplus(file) else []
+    return [*provided_headers(), *further]
 
 
 def raise_errors(unit: Any, file: str, data: bytes) -> None:
@@ -96,7 +110,7 @@ def library() -> Any:
 @cache
 def identifiers_in_header(name: str) -> frozenset[str]:
     """Every identifier in an included file, those in the bodies of macros among them."""
-    provided = dict(provided_headers())
+    provided = dict([*provided_headers(), *cplusplus_headers.provided_headers()])
     try:
         text = provided[name] if name in provided else Path(name).read_text("latin-1")
     except OSError:
@@ -159,6 +173,15 @@ def declared_purity(declared: Any) -> Literal["const", "pure"] | None:
     return "pure" if "PURE_ATTR" in kinds else None
 
 
+def initializer_of(cursor: Any) -> Any | None:
+    """What a variable begins with, if its declaration says so."""
+    found = library().clang_Cursor_getVarDeclInitializer(cursor)
+    if found.kind.is_invalid():
+        return None
+    found._tu = cursor._tu
+    return found
+
+
 def declared_names(cursor: Any) -> list[str]:
     """The names that a declaration at the top of a file makes known."""
     if cursor.kind.name == "ENUM_DECL":
@@ -168,6 +191,7 @@ def declared_names(cursor: Any) -> list[str]:
 
 def c_type(kind: Any) -> CType:
     """A type of libclang as ours."""
+    kind = without_reference(kind)
     canonical = kind.get_canonical()
     name = canonical.kind.name
     classes: dict[str, TypeKind] = {
@@ -184,6 +208,8 @@ def c_type(kind: Any) -> CType:
         # An enumeration without negative values has no sign.
         name = canonical.get_declaration().enum_type.get_canonical().kind.name
     has_size = classes.get(name, "other") in ("signed", "unsigned", "floating", "other")
+    # libclang dies of the size of what has no type of its own, such as a member function.
+    has_size &= name not in ("UNEXPOSED", "INVALID", "OVERLOAD", "DEPENDENT")
     bits = 8 * max(0, canonical.get_size()) if has_size else 0
     return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
 
@@ -192,7 +218,8 @@ def storage(cursor: Any) -> Storage:
     """Where a variable lives."""
     if cursor.kind.name == "PARM_DECL":
         return "parameter"
-    is_outside = cursor.semantic_parent is not None and cursor.semantic_parent.kind.name == "TRANSLATION_UNIT"
+    around = cursor.semantic_parent.kind.name if cursor.semantic_parent is not None else ""
+    is_outside = around in ("TRANSLATION_UNIT", "NAMESPACE", "LINKAGE_SPEC", "CLASS_DECL", "STRUCT_DECL")
     if is_outside or cursor.storage_class == cindex.StorageClass.EXTERN:
         return "global"
     return "static" if cursor.storage_class == cindex.StorageClass.STATIC else "local"

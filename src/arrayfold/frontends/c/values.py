@@ -11,7 +11,22 @@ import islpy as isl
 from arrayfold.base.errors import NotAffine
 from arrayfold.c import tree as c
 from arrayfold.c.source import Region, assigned_in, variables_with_address
-from arrayfold.c.tree import CStatement, CType, Expression, Variable, bare, declared_in, named_in, walk
+from arrayfold.c.tree import (
+    Assign,
+    Call,
+    CStatement,
+    CType,
+    Expression,
+    Member,
+    Opaque,
+    Reference,
+    Subscript,
+    Variable,
+    bare,
+    declared_in,
+    named_in,
+    walk,
+)
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
 from arrayfold.frontends.c.pointers import Address, joined
 from arrayfold.frontends.c.polynomials import Polynomial, PolynomialReader, either
@@ -84,7 +99,9 @@ class ValueTracker:
         """What variables are set to after an assignment, as texts of which nothing has changed since."""
         kept = _unchanged(scope.definitions, {variable})
         changing = self._affine.written - kept.keys() - {*scope.iterators}
-        can_be_known = self._is_tracked(variable) or variable.is_pointer
+        can_be_known = variable.is_pointer or (
+            self._is_tracked(variable) and value is not None and _reads_variables_alone(value)
+        )
         if value is not None and can_be_known and _names(value).isdisjoint(changing):
             kept[variable] = value
         return kept
@@ -131,6 +148,24 @@ class ValueTracker:
         pointers = {one: value for one, value in scope.pointers.items() if one not in changed}
         definitions = _unchanged(scope.definitions, changed)
         return replace(scope, values=values, sums=sums, pointers=pointers, definitions=definitions)
+
+
+def _reads_variables_alone(value: Expression) -> bool:
+    """Whether a value is made of variables that are no arrays, and of calls that only compute."""
+    for node in walk(value):
+        if isinstance(node, Call):
+            returned = node.function.returned
+            inside = () if returned is None else walk(returned)
+            names = {one.variable for one in inside if isinstance(one, Reference)}
+            if returned is None or not names <= {*node.function.parameters}:
+                return False
+            if any(isinstance(one, Call) for one in walk(returned)):
+                return False
+        if isinstance(node, Reference) and (node.variable.is_array or node.variable.is_pointer):
+            return False
+        if isinstance(node, Assign | Opaque | Member | Subscript):
+            return False
+    return True
 
 
 def _names(value: Expression) -> set[Variable]:
