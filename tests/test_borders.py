@@ -223,7 +223,10 @@ def test_a_quotient_that_may_be_anything_may_mean_any_element() -> None:
     assert "affine only with a constant" in program_of(text).kept["in"].reason
 
 
-@pytest.mark.parametrize("name", ["attention", "column-physics", "filter-chain", "smith-waterman"])
+PROGRAMS = ["attention", "column-physics", "filter-chain", "gauss-malloc", "heat-swap", "smith-waterman"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_inner_loops_of_programs_as_people_write_them(name: str) -> None:
     results = [fold(problem) for problem in read_all(f"examples/{name}.c")]
     code = write_c([result.region() for result in results]).decode()

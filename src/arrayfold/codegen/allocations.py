@@ -14,6 +14,7 @@ from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import CStatement, Expression, Variable, bare, walk
 from arrayfold.codegen.storage import Storage, written_type
 from arrayfold.codegen.unused import LostVariables
+from arrayfold.exact.formula import Atom, Extreme, Formula
 
 _ROUNDED = ("aligned_alloc",)
 
@@ -41,7 +42,8 @@ def size_edit(storage: Storage, source: CSource) -> Edit:
 def _cells(storage: Storage) -> str:
     """How many cells the array has, as C."""
     sizes = storage.sizes
-    extents = [formula_text(one, storage.parameter) for one in sizes.extents]
+    lengths = [_maybe_none(one) for one in sizes.extents] if len(sizes.extents) == 1 else sizes.extents
+    extents = [formula_text(one, storage.parameter) for one in lengths]
     cells = storage.one_size(extents)
     if any("?" in text for text in extents) and len(extents) > 1:
         cells = f"1LL * {cells}"
@@ -49,6 +51,20 @@ def _cells(storage: Storage) -> str:
         return cells
     now, before = (formula_text(one, storage.parameter) for one in sizes.choice)
     return f"{now} <= {before} ? {cells} : {before}"
+
+
+def _maybe_none(size: Formula) -> Formula:
+    """A size that is at least one, without that: allocations of nothing are none in the original, too."""
+    atom = next(iter(_atoms([size])), None)
+    if not isinstance(atom, Extreme) or atom.kind != "max" or size != Formula.atom(atom):
+        return size
+    rest = [one for one in atom.arguments if one != Formula.constant(1)]
+    is_cut = any(isinstance(inner, Extreme) and inner.kind == "min" for inner in _atoms(rest))
+    return Formula.extreme("max", rest) if is_cut else size
+
+
+def _atoms(formulas: Sequence[Formula]) -> list[Atom]:
+    return [atom for one in formulas for monomial, _ in one.terms for atom, _ in monomial]
 
 
 # ---------------------------------------------------------------- memory that is gone
