@@ -18,3 +18,4 @@ FUSES: tuple[Fuse, ...] = get_args(Fuse)
 FAVORS: tuple[Favor, ...] = get_args(Favor)
 SHARES: tuple[Share, ...] = get_args(Share)
 CONSTRUCTIONS: tuple[Construction, ...] = get_args(Construction)
+Tool: TypeAlias = Literal["halide", "exo", "devito", "tvm", "hls", "mlir"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arrayfold.base.choices import Favor, Loops, Mode, Share, Style
+from arrayfold.base.choices import Favor, Loops, Mode, Share, Style, Tool
 from arrayfold.base.errors import BudgetExceeded, InputError
 from arrayfold.base.output_file import is_printed
 from arrayfold.cli.console import Console
@@ -119,6 +119,14 @@ def fold(
     summary: Annotated[
         bool, typer.Option("--summary", help="Print one line, as for a commit message, instead of the table.")
     ] = False,
+    as_tool: Annotated[
+        Tool | None,
+        typer.Option(
+            "--as",
+            metavar="halide|exo|devito|tvm|hls|mlir",
+            help="Also say each fold in the words of this tool.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Analyse, fold, prove, write the code, and print the table."""
@@ -157,7 +165,7 @@ def fold(
         check_assumptions,
     )
     check_outputs(output, placement, force=force, source=source.file)
-    job = _Job(source, options, code, mode, started_budget(budget), source.talk(as_json), summary)
+    job = _Job(source, options, code, mode, started_budget(budget), source.talk(as_json), summary, as_tool)
     job.run(placement)
 
 
@@ -190,6 +198,7 @@ class _Job:
     budget: Budget
     talk: Console
     is_summary: bool
+    tool: Tool | None = None
 
     def run(self, placement: str | None) -> None:
         """Do it; the exit status says whether all was proved and equal."""
@@ -254,11 +263,11 @@ class _Job:
         from arrayfold.report.tables import fold_report
 
         self.talk.result(
-            lambda: fold_data(results, reports, validation, file=self.source.file),
+            lambda: fold_data(results, reports, validation, file=self.source.file, tool=self.tool),
             lambda: (
                 summary_line(results, self.source.file)
                 if self.is_summary
-                else fold_report(results, reports, validation)
+                else fold_report(results, reports, validation, self.tool)
             ),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arrayfold.base.choices import Tool
 from arrayfold.base.installed import __version__
 from arrayfold.bounds.moments import LowerBound
 from arrayfold.conflicts.conflicts import Conflicts
@@ -17,6 +18,7 @@ from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.assumptions import Assumption
+from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import Case
@@ -31,12 +33,19 @@ def fold_data(
     validation: Validation | None = None,
     *,
     file: str | None = None,
+    tool: Tool | None = None,
 ) -> dict[str, Any]:
     """What `fold --json` prints, as docs/fold.schema.json describes it.
 
     file  that was read; None for a program that was made otherwise
+    tool  in whose words each fold is to be said, too
     """
     arrays = [_folded(result, array) for result in results for array in result.arrays]
+    if tool is not None:
+        folded = (array for result in results for array in result.arrays)
+        arrays = [
+            {**data, "as": in_words_of(tool, array)} for data, array in zip(arrays, folded, strict=True)
+        ]
     data: dict[str, Any] = {
         "arrays": arrays,
         "version": __version__,

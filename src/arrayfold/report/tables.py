@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from arrayfold.base.choices import Tool
 from arrayfold.bounds.minimal import Gap
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -18,6 +19,7 @@ from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.model import Program
+from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import Case
@@ -34,6 +36,7 @@ def fold_report(
     results: Sequence[FoldResult],
     runs: Sequence[RunReport | NotRun] = (),
     validation: Validation | None = None,
+    tool: Tool | None = None,
 ) -> RenderableType:
     """For each region a table with one line an array, and what was kept; then what running them showed.
 
@@ -44,6 +47,8 @@ def fold_report(
         if len(results) > 1:
             parts.append(Text(f"region {result.problem.name}", style="bold"))
         parts += _fold_parts(result)
+        if tool is not None:
+            parts += [Text(f"{tool}: {line}") for array in result for line in in_words_of(tool, array)]
     done = [run for run in runs if isinstance(run, RunReport)]
     parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in done]
     if validation is not None:
