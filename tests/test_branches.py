@@ -46,6 +46,10 @@ SURE = {
     "the contrary": "if (c[i] < 3) t[i] = x[i]; if (c[i] >= 3) t[i] = 2; y[i] = t[i];",
     "equal and not equal": "if (x[i] == 0) t[i] = 1; if (x[i] != 0) t[i] = 2; y[i] = t[i];",
     "with an affine part": "if (i > 0 && c[i]) t[i] = x[i]; else t[i] = 2; y[i] = t[i];",
+    "with an affine part, inside": "if (c[i]) t[i] = 1; else if (d[i] && i > 0) t[i] = 2; else t[i] = 3;"
+    " y[i] = t[i];",
+    "either of both, inside": "if (c[i]) t[i] = 1; else if (d[i] || i < 2) t[i] = 2; else t[i] = 3;"
+    " y[i] = t[i];",
     "affine inside": "if (c[i]) { if (i < 2) t[i] = 1; else t[i] = 2; } else t[i] = x[i]; y[i] = t[i];",
     "inner conditions": "if (c[i]) { if (d[i]) t[i] = 1; else t[i] = 2; } if (c[i]) y[i] = t[i];",
     "in an inner loop": "for (int k = 0; k < 2; k++) { if (c[i]) t[i] = k; else t[i] = 2; } y[i] = t[i];",
@@ -59,6 +63,8 @@ UNSURE = {
     "another condition": "if (c[i]) t[i] = x[i]; if (d[i]) y[i] = t[i];",
     "another cell": "if (c[i]) t[i] = x[i]; else t[i / 2] = 1; y[i] = t[i];",
     "one inner branch": "if (c[i]) { if (d[i]) t[i] = 1; } else t[i] = 3; y[i] = t[i];",
+    "only with the affine part": "if (c[i]) t[i] = 1; else if (d[i] && i > 0) t[i] = 2; else if (i > 0)"
+    " t[i] = 3; y[i] = t[i];",
     "unordered numbers": "if (x[i] < 3) t[i] = 1; if (x[i] >= 3) t[i] = 2; y[i] = t[i];",
     "another iteration": "if (c[n - 1 - i]) t[i] = x[i]; if (c[i]) y[i] = t[i];",
     "a value that changes": "int p = c[i]; if (p) t[i] = 1; p = d[i]; if (p) y[i] = t[i];",

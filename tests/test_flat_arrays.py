@@ -223,6 +223,15 @@ def test_openmp_shares_the_rows_of_a_flat_loop() -> None:
         program_of(FLAT_LOOP % f"\n#pragma omp parallel for collapse(1)\n{loop}")
 
 
+def test_an_image_of_one_row_is_not_excluded() -> None:
+    text = ROWS.replace(
+        "int y = 0; y < h; y++)\n        for (int x = 0; x < %s",
+        "int y = 0; y + 1 < h; y++)\n        for (int x = 0; x < %s",
+    )
+    program = program_of(text % ("w", "x"))
+    assert not program.context.intersect(isl.Set("[h] -> { : h = 1 }")).is_empty()
+
+
 def test_sizes_of_a_run_are_known_where_flat_arrays_have_become_others() -> None:
     text = ROWS.replace("t[h * w]", "t[h * w], u[h * w]").replace("= in[y", "= u[y * w + x] = in[y")
     program = program_of(text % ("w", "x"))

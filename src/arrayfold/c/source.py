@@ -252,6 +252,7 @@ class CSource:
     replaced    name in the model -> variable whose values all have other places than the text says
     same_conditions  statement that evaluates a condition on data -> others that evaluate the same one
     turns       statement that says whether an iteration runs -> what is known of that
+    sure        condition and outcome -> { C[i] }, evaluations that come out so whatever the data
     declared    name in the model -> { A[x] }, the cells of arrays whose declarations say all extents
     legal       { : }  the sizes at which no access leaves its array; the context says it in simpler terms
     uncertain   where a loop stands of which data decides how often it runs: its first turns stand for all
@@ -279,6 +280,7 @@ class CSource:
         default_factory=dict[str, Sequence[SameCondition]]
     )
     turns: Mapping[str, Turns] = field(default_factory=dict[str, Turns])
+    sure: Mapping[tuple[str, bool], isl.Set] = field(default_factory=dict[tuple[str, bool], isl.Set])
     declared: Mapping[str, isl.Set] = field(default_factory=dict[str, isl.Set])
     legal: isl.Set | None = None
     uncertain: int | None = None

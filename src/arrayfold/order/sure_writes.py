@@ -62,6 +62,7 @@ class _Resolution:
                 known = readers.apply_range(outcome.instances)
                 self.known[outcome.key] = known.union(self.known.get(outcome.key, self.nothing))
         self.turns = program.source.turns
+        self.sure = program.source.sure
         self._learn_from_later_iterations()
         for name in outcomes:
             if outcomes[name]:
@@ -108,6 +109,8 @@ class _Resolution:
         ran = held.intersect(failed)
         for holds, needed in ((True, held), (False, failed)):
             ran = ran.union(needed.intersect(self.known.get((name, holds), self.nothing)))
+            if (name, holds) in self.sure:
+                ran = ran.union(needed.intersect_range(isl.UnionSet.from_set(self.sure[name, holds])))
         if name in self.turns:
             ran = ran.union(held.intersect_range(isl.UnionSet.from_set(self.turns[name].surely)))
         if self.outcomes[name]:

@@ -110,6 +110,7 @@ class RegionProgram:
                 if array.is_array and all(extent is not None for extent in extents)
             },
             turns=reader.turns,
+            sure=reader.sure,
             legal=reader.context.legal,
             uncertain=reader.uncertain.start if reader.uncertain is not None else None,
             flat={

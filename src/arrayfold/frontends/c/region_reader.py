@@ -93,6 +93,7 @@ class RegionReader:
         self.loops_of_variables = _with_loops_of_fields(region_walk.loops_of_variables, variables)
         self.uncertain = region_walk.uncertain
         self.turns = region_walk.turns
+        self.sure = region_walk.sure
         self.pointers = region_walk.pointers
         self.given = region_walk.given
         accessed = {effect.variable for item in self.found for effect in item.effects}
@@ -250,7 +251,10 @@ class RegionReader:
                 self._require_inside(item, effect, relation)
 
     def _rows(self, array: Variable) -> list[isl.Set]:
-        """{ : }: a flat array has some rows, where its accesses say how many from the first one on."""
+        """{ : }: a flat array has some rows, where its accesses say how many from the first one on.
+
+        Whose last row that they use is another one, such as h - 2, may have no such row.
+        """
         if self.subscripts[array].unread is not None:
             return []
         effects = (effect for item in self.found for effect in item.effects)
@@ -261,6 +265,8 @@ class RegionReader:
             return []
         first, last = (end.get_pieces() for end in (cells.dim_min(0), cells.dim_max(0)))
         if len(first) != 1 or len(last) != 1 or not first[0][1].plain_is_zero():
+            return []
+        if not last[0][1].get_constant_val().is_negone():
             return []
         return [isl.PwAff.from_aff(last[0][1]).nonneg_set().params()]
 

@@ -71,6 +71,7 @@ class RegionWalk:
 
     uncertain  what data decides although no condition of the model says it: how often a loop runs
     turns      statement that says whether an iteration runs -> what is known of that
+    sure       condition and outcome -> { C[i] }, evaluations that come out so whatever the data
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class RegionWalk:
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
         self.uncertain: Span | None = None
         self.turns: dict[str, Turns] = {}
+        self.sure: dict[tuple[str, bool], isl.Set] = {}
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
         """Every statement of the region, in the order of the text."""
@@ -283,6 +285,8 @@ class RegionWalk:
             name = self._add(node.condition, place, number, effects, None, choices)
             number += 1
             if not truth.is_exact:
+                for holds, must in ((True, truth.must), (False, truth.negated().must)):
+                    self.sure[name, holds] = must.set_tuple_name(name)
                 inside, outside = (place.under(Guard(node.condition, holds, name)) for holds in (True, False))
         fails = truth.negated()
         inside = inside.in_scope(scope.narrowed(truth.may, truth.must))
