@@ -6,7 +6,6 @@ import pytest
 
 from arrayfold import fold
 from arrayfold.base.errors import InputError
-from arrayfold.codegen import write_c
 from arrayfold.frontends.c.read import read_c
 from arrayfold.validation.subjects import validate_code
 
@@ -31,10 +30,10 @@ CUR = "for (int i = 1; i < 9; i++) next[i] = cur[i - 1] + cur[i];"
 def rewritten(body: str, after: str = "return 0;") -> str:
     """The text in simpler C, executed beside the original."""
     (program,) = read_c("f.c", (STEPS % (body, after)).encode())
-    region = fold(program).region(loops="keep")
-    code = write_c([region])
-    validate_code([region], code, "f.c")
-    return code.decode()
+    assert program.source is not None
+    text = program.source.text
+    validate_code([fold(program).region(loops="keep")], text.data, "f.c")
+    return text.text
 
 
 @pytest.mark.parametrize(
@@ -86,9 +85,9 @@ def test_comparisons_of_pointers_are_decided() -> None:
     loop = f"for (int t = 0; t < n; t++) {{ next[0] = 1; {CUR} SWAP(cur, next); }}"
     behind = "if (cur != a) for (int i = 0; i < 9; i++) a[i] = cur[i];"
     (program,) = read_c("f.c", (before % (f"{loop}\n    {behind}", "free(mine); return 0;")).encode())
-    region = fold(program).region(loops="keep")
-    code = write_c([region])
-    validate_code([region], code, "f.c")
+    assert program.source is not None
+    code = program.source.text.data
+    validate_code([fold(program).region(loops="keep")], code, "f.c")
     assert b"*cur" not in code
     assert b"if (n > 0 && n % 2 == 1) for (int i = 0; i < 9; i++) a[i] = mine[i];\n" in code
     assert "mine" not in program.kept
@@ -132,5 +131,12 @@ def test_swaps_at_the_end_of_a_region_are_outside_of_it() -> None:
     text = STEPS.replace("#pragma scop", "for (int t = 0; t < n; t++) {\n#pragma scop")
     text = text.replace("#pragma endscop", "#pragma endscop\n}")
     (program,) = read_c("f.c", (text % (f"{BODY} {SWAP}", "return a[1];")).encode())
-    code = fold(program).to_c(loops="keep")
+    assert program.source is not None
+    code = program.source.text.text
     assert code.index("#pragma endscop") < code.index("tmp = a;")
+
+
+def test_a_file_in_which_nothing_folds_stays_as_it_is() -> None:
+    text = STEPS % (f"for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }}", "return 0;")
+    (program,) = read_c("f.c", text.encode())
+    assert fold(program).to_c() == text

@@ -112,7 +112,8 @@ def write_c(regions: Sequence[FoldedRegion]) -> bytes:
         edits += _include(text, min(source.region.function.span.start for source in needs_stdlib))
     if needs_vector:
         edits += _include(text, min(source.region.function.span.start for source in sources), "vector")
-    written = apply_edits(text.text, edits)
+    # Where nothing changes, neither do forms that were only written in simpler C to be analysed.
+    written = apply_edits(text.text, edits) if edits else text.as_written.decode("latin-1")
     return written.replace(CHOSEN_START, "").replace(CHOSEN_END, "").encode("latin-1")
 
 
