@@ -176,6 +176,19 @@ def same_lattice(first: Sequence[Vector], second: Sequence[Vector]) -> bool:
     return fmpz_mat([list(v) for v in first]).hnf() == fmpz_mat([list(v) for v in second]).hnf()
 
 
+def contains(basis: Sequence[Vector], vector: Vector) -> bool:
+    """Whether a vector lies in the lattice of a basis, by Cramer's rule.
+
+    >>> contains([(2, 0), (1, 1)], (3, 1)), contains([(2, 0), (1, 1)], (1, 0))
+    (True, False)
+    """
+    whole = determinant(basis)
+    return all(
+        determinant([vector if k == axis else row for k, row in enumerate(basis)]) % whole == 0
+        for axis in range(len(basis))
+    )
+
+
 def reduced_basis(vectors: Sequence[Vector]) -> list[Vector]:
     """A basis of the same lattice with short vectors."""
     return [tuple(vector) for vector in _reduce([list(vector) for vector in vectors])]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.lattice import Vector, axes, combine, determinant, reduced_basis, same_lattice
+from arrayfold.exact.lattice import Vector, axes, combine, contains, determinant, reduced_basis, same_lattice
 from arrayfold.methods.exhaustive import differences_at, smallest_lattices
 
 _MOST_LINES = {1: 4, 2: 40, 3: 14}
@@ -128,34 +128,25 @@ def _common_lines(first: Sequence[Vector], last: Sequence[Vector], table: Sequen
     """Lines through short vectors of two lattices that lie in some smallest lattice in between."""
     gap = len(table) - 1
     found: set[Line] = set()
-    for start, end in itertools.product(_short_vectors(first), _short_vectors(last)):
+    for start, end in itertools.product(short_vectors(first), short_vectors(last)):
         for sign in (1, -1):
             rise = [sign * b - a for a, b in zip(start, end, strict=True)]
             if any(step % gap for step in rise):
                 continue
             line = tuple((a, step // gap) for a, step in zip(start, rise, strict=True))
             if all(
-                any(_holds(basis, _line_at(line, size)) for basis in optimum.bases)
+                any(contains(basis, _line_at(line, size)) for basis in optimum.bases)
                 for size, optimum in enumerate(table[1:-1], 1)
             ):
                 found.add(line)
     return sorted(found, key=lambda line: (_entries(line), line))[: _MOST_LINES[len(first)]]
 
 
-def _short_vectors(basis: Sequence[Vector]) -> list[Vector]:
+def short_vectors(basis: Sequence[Vector]) -> list[Vector]:
     """Small combinations of a short basis, one of each pair of opposite ones."""
     largest = 1 if len(basis) > 2 else 2
     weights = itertools.product(range(-largest, largest + 1), repeat=len(basis))
     return [combine(weight, basis) for weight in weights if any(weight) and next(filter(None, weight)) > 0]
-
-
-def _holds(basis: Sequence[Vector], vector: Vector) -> bool:
-    """Whether a vector lies in a lattice, by Cramer's rule."""
-    whole = determinant(basis)
-    return all(
-        determinant([vector if k == axis else row for k, row in enumerate(basis)]) % whole == 0
-        for axis in range(len(basis))
-    )
 
 
 def _bases_of(lines: Sequence[Line], table: Sequence[Optimum], rank: int) -> Iterator[AffineBasis]:

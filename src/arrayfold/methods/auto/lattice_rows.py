@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from arrayfold.conflicts.conflicts import Conflicts
@@ -22,20 +22,29 @@ from arrayfold.methods.auto.affine_lattices import AffineBasis
 _FACTORS = (2, 3)
 _TRIED = (50, 51, 52, 53, 54, 55)
 
+Matrix = list[list[Formula]]
+Point = Mapping[str, int]
+
 
 def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[ModularMapping]:
     """Mappings whose kernel seems to be the lattice, with simple rows first; the judge decides."""
     (name,) = parameter_minima(conflicts.context) or {"": 0}
     parameter = Formula.name(name)
     matrix = [[parameter * slope + constant for constant, slope in vector] for vector in basis]
+    yield from rows_of_matrix(conflicts, matrix, [name])
+
+
+def rows_of_matrix(conflicts: Conflicts, matrix: Matrix, names: Sequence[str]) -> Iterator[ModularMapping]:
+    """The same for a basis whose entries are formulas of some parameters."""
+    tried = _points(names)
     columns = [[cofactor(matrix, j, i) for j in range(len(matrix))] for i in range(len(matrix))]
     index = determinant(matrix)
-    if index.evaluate({name: _TRIED[0]}) < 0:
+    if index.evaluate(tried[0]) < 0:
         index = -index
     if index == Formula.constant(1):
         yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])
         return
-    rank = len(basis)
+    rank = len(matrix)
     weights = sorted(
         itertools.product(range(-2, 3), repeat=rank), key=lambda w: (sum(map(abs, w)), tuple(-x for x in w))
     )
@@ -48,9 +57,9 @@ def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[Modula
         if any(weight)
     ]
     for factor in (1, *_FACTORS):
-        candidates = sorted(_divided(rows, index, factor, name), key=_simplicity)
+        candidates = sorted(_divided(rows, index, factor, tried), key=_simplicity)
         for row, modulus in candidates:
-            extra = _second_row(matrix, factor, name) if factor > 1 else None
+            extra = _second_row(matrix, factor, tried) if factor > 1 else None
             if factor > 1 and extra is None:
                 continue
             lines = [row] if extra is None else [row, extra]
@@ -58,8 +67,17 @@ def rows_of_lattice(conflicts: Conflicts, basis: AffineBasis) -> Iterator[Modula
             yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, lines, moduli)
 
 
+def _points(names: Sequence[str]) -> list[dict[str, int]]:
+    """Parameter values at which rows are tried, with all residues of small factors."""
+    if len(names) == 1:
+        return [{names[0]: size} for size in _TRIED]
+    return [
+        {name: size + (k + 1) * turn for k, name in enumerate(names)} for size in _TRIED for turn in range(6)
+    ]
+
+
 def _divided(
-    rows: Sequence[Sequence[Formula]], index: Formula, factor: int, name: str
+    rows: Sequence[Sequence[Formula]], index: Formula, factor: int, tried: Sequence[Point]
 ) -> Iterator[tuple[list[Formula], Formula]]:
     """Rows divided by a factor that they share with the index, where nothing else is shared."""
     if any(coefficient % factor for _, coefficient in index.terms):
@@ -69,10 +87,7 @@ def _divided(
         if any(coefficient % factor for entry in row for _, coefficient in entry.terms):
             continue
         smaller = [entry * Fraction(1, factor) for entry in row]
-        if all(
-            math.gcd(modulus.at({name: size}), *(entry.at({name: size}) for entry in smaller)) == 1
-            for size in _TRIED
-        ):
+        if all(math.gcd(modulus.at(sizes), *(entry.at(sizes) for entry in smaller)) == 1 for sizes in tried):
             yield _with_positive_start(smaller), modulus
 
 
@@ -87,15 +102,17 @@ def _simplicity(candidate: tuple[Sequence[Formula], Formula]) -> tuple[int, int,
     return moving, int(sum(abs(c) for entry in row for _, c in entry.terms)), str(row)
 
 
-def _second_row(matrix: Sequence[Sequence[Formula]], factor: int, name: str) -> list[Formula] | None:
+def _second_row(
+    matrix: Sequence[Sequence[Formula]], factor: int, tried: Sequence[Point]
+) -> list[Formula] | None:
     """A row of small numbers that vanishes on the lattice modulo the factor."""
     rank = len(matrix)
     everything = itertools.product(range(factor), repeat=rank)
     for entries in sorted(everything, key=lambda e: (sum(e), tuple(-x for x in e))):
         products = [
-            sum(entry * part.at({name: size}) for entry, part in zip(entries, vector, strict=True))
+            sum(entry * part.at(sizes) for entry, part in zip(entries, vector, strict=True))
             for vector in matrix
-            for size in _TRIED
+            for sizes in tried
         ]
         if any(entries) and not any(product % factor for product in products):
             return [Formula.constant(entry) for entry in entries]

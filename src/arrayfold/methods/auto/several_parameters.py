@@ -1,0 +1,162 @@
+"""Guess and prove with several parameters: lattices whose basis is affine in all of them.
+
+The smallest lattices are found by enumeration at one point and one step from it along each parameter. A
+vector of the lattice at the point is continued along each parameter by small steps that stay in the lattices
+there, and a basis is made of such vectors, whose determinant is the index at all points, also at one where
+all parameters are larger. The judge proves rows for it, or drops them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.isl import fix_parameters, parameter_names
+from arrayfold.exact.lattice import Vector, determinant, dot, first_positive, same_lattice
+from arrayfold.exact.parameter_values import parameter_minima
+from arrayfold.exact.strides import dual_rows
+from arrayfold.mapping.modular import ModularMapping
+from arrayfold.methods import Request
+from arrayfold.methods.auto.affine_lattices import Optima, Optimum, short_vectors
+from arrayfold.methods.auto.lattice_rows import Matrix, rows_of_matrix
+
+_FIRST_SIZES = (8, 10, 9)
+_LARGEST_STEP = 2
+_MOST_PARAMETERS = 3
+_MOST_RANK = 3
+_MOST_LINES = 24
+_MOST_BASES = 3
+_MOST_MAPPINGS = 3
+_SHARE = 0.3
+
+Point = Mapping[str, int]
+
+
+def search_several_parameters(
+    conflicts: Conflicts, request: Request, best: Formula | None
+) -> Sequence[ModularMapping]:
+    """Mappings for all sizes whose lattices seem to be the smallest ones, where these are below the best."""
+    least = parameter_minima(conflicts.context)
+    rank = conflicts.array.rank
+    if (
+        least is None
+        or not 2 <= len(least) <= _MOST_PARAMETERS
+        or not 1 <= rank <= _MOST_RANK
+        or best is None
+    ):
+        return []
+    names = _names_that_matter(conflicts, list(least))
+    point = {
+        name: max(low + 1, first) for (name, low), first in zip(least.items(), _FIRST_SIZES, strict=False)
+    }
+    steps = [{**point, name: point[name] + 1} for name in names]
+    together = {name: value + (2 if name in names else 0) for name, value in point.items()}
+    if any(conflicts.context.is_disjoint(fix_parameters(one)) for one in (point, *steps, together)):
+        return []
+    optima = Optima(conflicts, request.budget.part(_SHARE))
+    table: list[tuple[Point, Optimum]] = []
+    for one in (point, *steps, together):
+        optimum = optima.at(one)
+        if optimum is None or not optimum.bases:
+            return []
+        table.append((one, optimum))
+    if all(best.evaluate(one) <= optimum.index for one, optimum in table):
+        return []
+    found = itertools.islice(_bases(table, names), _MOST_BASES)
+    return [
+        mapping
+        for matrix in found
+        for mapping in itertools.islice(rows_of_matrix(conflicts, matrix, names), _MOST_MAPPINGS)
+    ]
+
+
+def _names_that_matter(conflicts: Conflicts, names: Sequence[str]) -> list[str]:
+    """The parameters that conflicting differences depend on."""
+    known = parameter_names(conflicts.differences)
+    return [name for name in names if name in known]
+
+
+def _bases(table: Sequence[tuple[Point, Optimum]], names: Sequence[str]) -> Iterator[Matrix]:
+    """Bases that give a smallest lattice at all points of the table, the simplest first."""
+    (point, first), *others = table
+    rank = len(first.example)
+    for start in first.bases:
+        lines = _lines(start, point, others, names)
+        for matrix in itertools.combinations(lines, rank):
+            if all(_is_basis(matrix, at, optimum) for at, optimum in table):
+                yield [list(line) for line in matrix]
+                break
+
+
+def _is_basis(matrix: Sequence[Sequence[Formula]], at: Point, optimum: Optimum) -> bool:
+    vectors = [tuple(entry.at(at) for entry in line) for line in matrix]
+    if abs(determinant(vectors)) != optimum.index:
+        return False
+    return any(same_lattice(vectors, other) for other in optimum.bases)
+
+
+def _lines(
+    start: Sequence[Vector], point: Point, others: Sequence[tuple[Point, Optimum]], names: Sequence[str]
+) -> list[tuple[Formula, ...]]:
+    """Vectors with entries affine in the parameters that lie in a smallest lattice at each point."""
+    rank = len(start)
+    steps = [*itertools.product(range(-_LARGEST_STEP, _LARGEST_STEP + 1), repeat=rank)]
+    lattices = [[_Membership.of(basis) for basis in optimum.bases] for _, optimum in others]
+    at_last, _ = others[-1]
+    found: dict[tuple[Formula, ...], int] = {}
+    for vector in {first_positive(one) for one in short_vectors(start)}:
+        along = [
+            [step for step in steps if any(one.holds(_sum(vector, step)) for one in known)]
+            for known in lattices[: len(names)]
+        ]
+        for slopes in itertools.product(*along):
+            line = _line(vector, slopes, point, names)
+            if any(one.holds([entry.at(at_last) for entry in line]) for one in lattices[-1]):
+                constants = sum(abs(int(number)) for entry in line for _, number in entry.terms)
+                found[line] = constants + 4 * sum(abs(by) for slope in slopes for by in slope)
+    return sorted(found, key=lambda line: (found[line], str(line)))[:_MOST_LINES]
+
+
+def _line(
+    vector: Vector, slopes: Sequence[Vector], point: Point, names: Sequence[str]
+) -> tuple[Formula, ...]:
+    """A vector that is so at a point, and grows by these steps along the parameters."""
+    line: list[Formula] = []
+    for k, entry in enumerate(vector):
+        moves = (
+            (Formula.name(name) - point[name]) * by[k]
+            for name, by in zip(names, slopes, strict=True)
+            if by[k]
+        )
+        line.append(sum(moves, start=Formula.constant(entry)))
+    return tuple(line)
+
+
+def _sum(left: Vector, right: Vector) -> Vector:
+    return tuple(a + b for a, b in zip(left, right, strict=True))
+
+
+@dataclass(frozen=True)
+class _Membership:
+    """A lattice, prepared to be asked for many vectors.
+
+    columns  of the adjugate of a basis: a vector lies in the lattice iff its products with these are
+             multiples of the index
+    """
+
+    columns: tuple[Vector, ...]
+    index: int
+
+    @staticmethod
+    def of(basis: Sequence[Vector]) -> _Membership:
+        """The lattice of a basis."""
+        index = determinant(basis)
+        columns = tuple(tuple(int(entry * index) for entry in row) for row in dual_rows(basis))
+        return _Membership(columns, abs(index))
+
+    def holds(self, vector: Sequence[int]) -> bool:
+        """Whether a vector lies in it."""
+        return all(dot(column, vector) % self.index == 0 for column in self.columns)
