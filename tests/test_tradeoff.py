@@ -181,6 +181,10 @@ def test_a_directory_of_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         blur, gauss = json.loads(capsys.readouterr().out)["files"]
         assert blur["arrays"]
         assert bool(gauss["arrays"]) == (options == ["--fuse"])
+    alone = str(inner / "blur-interleaved.c")
+    assert run(monkeypatch, "fold", alone, "--json", "--array", "blurx", "--mode", "reallocate") == 0
+    (array,) = json.loads(capsys.readouterr().out)["arrays"]
+    assert array["size"] == "2*N + 1"
     (tmp_path / "wrong.toml").write_text('domain = "{ S[i] : 0 <= i < 3"\n')
     assert run(monkeypatch, "fold", str(tmp_path)) == 1
     assert "wrong.toml" in capsys.readouterr().out

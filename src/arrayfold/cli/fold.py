@@ -6,7 +6,7 @@ The parameters of a command are its options, which typer reads from the signatur
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -274,16 +274,21 @@ class _Job:
 
 def _has(problem: Problem, name: str) -> bool:
     """Whether a problem has an array, or arrays with its values."""
-    return name in getattr(problem, "origins", {}).values() or name in [one.name for one in problem.arrays]
+    return name in _origins(problem).values() or name in [one.name for one in problem.arrays]
+
+
+def _origins(problem: Problem) -> Mapping[str, str]:
+    """Arrays that statements have for values -> the arrays that had these before."""
+    from arrayfold.program.model import Program
+
+    return problem.relocation.origins if isinstance(problem, Program) else {}
 
 
 def _own_arrays(problems: Sequence[Problem], named: Sequence[str]) -> list[str]:
     """The arrays that statements have for the values of arrays that the user named."""
     found: list[str] = []
     for name in named:
-        own = [
-            new for problem in problems for new, old in getattr(problem, "origins", {}).items() if old == name
-        ]
+        own = [new for problem in problems for new, old in _origins(problem).items() if old == name]
         if not own:
             problem = next((one for one in problems if name in [array.name for array in one.arrays]), None)
             if problem is None:

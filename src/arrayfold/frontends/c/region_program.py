@@ -140,7 +140,8 @@ class RegionProgram:
         )
         kept |= reader.calls.used_arrays(reader.arrays, reader.own.mentions)
         for array, reason in pointed_into(reader).items():
-            kept[array] = Kept(reason, is_final=True)
+            if array in self._names:
+                kept[array] = Kept(reason, is_final=True)
         for array in arrays:
             unread = reader.subscripts[array].unread
             if unread is not None:
