@@ -30,6 +30,7 @@ PACKAGES = [
     "methods",
     "sharing",
     "select",
+    "ordering",
     "codegen",
     "validation",
     "run",

@@ -235,7 +235,7 @@ class _Job:
         named = self.options.arrays
         try:
             reallocated = named if self.mode == "reallocate" else None
-            problems = self.source.read_all(self.budget, reallocated=reallocated)
+            problems = self.source.read_all(self.budget, self.options.params, reallocated=reallocated)
             self.code.check(problems)
             if is_one_of_many and named:
                 named = tuple(name for name in named if any(_has(problem, name) for problem in problems))

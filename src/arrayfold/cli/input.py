@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from arrayfold.base.choices import AnyOrder, Fuse
+from arrayfold.base.choices import Fuse, Order
 from arrayfold.base.errors import InputError
 from arrayfold.cli.console import Console
 from arrayfold.cli.options import Quiet, Verbose
@@ -96,10 +96,11 @@ class Input:
         typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
     ] = False
     order: Annotated[
-        AnyOrder | None,
+        Order | None,
         typer.Option(
-            metavar="NAME",
-            help="Valid for more than one order: dependences (all legal schedules) or tilings (all of them).",
+            metavar="auto|dependences|tilings",
+            help="The order predicted to be fastest; or a fold that is valid for all legal schedules, "
+            "or all tilings.",
         ),
     ] = None
     quiet: Quiet = False
@@ -110,6 +111,10 @@ class Input:
             raise InputError(
                 f"unexpected argument {self.arguments[0]!r}",
                 hint="One file at a time; options for the C parser come after --, as in -- -DN=64.",
+            )
+        if self.order == "auto" and (self.schedule is not None or self.fuse is not None or self.tile):
+            raise InputError(
+                "--order auto chooses the order itself", hint="Leave out --schedule, --fuse and --tile."
             )
         # Whatever is wrong with the order is said before any work is done.
         _ = self.reorder
@@ -134,11 +139,14 @@ class Input:
         """The same without another order."""
         return replace(self, schedule=None, fuse=None, tile=None, parallel=False, order=None)
 
-    def read(self, budget: Budget | None = None) -> Problem:
-        """The one problem of the file, or the one that --region names."""
+    def read(self, budget: Budget | None = None, params: Mapping[str, int] | None = None) -> Problem:
+        """The one problem of the file, or the one that --region names.
+
+        params  sizes at which orders are compared
+        """
         from arrayfold.frontends import read
 
-        return self._prepared(read(self.file, region=self.region, **self._reading), budget)
+        return self._prepared(read(self.file, region=self.region, **self._reading), budget, params or {})
 
     @property
     def _reading(self) -> _Reading:
@@ -163,10 +171,15 @@ class Input:
         )
 
     def read_all(
-        self, budget: Budget | None = None, *, reallocated: Sequence[str] | None = None
+        self,
+        budget: Budget | None = None,
+        params: Mapping[str, int] | None = None,
+        *,
+        reallocated: Sequence[str] | None = None,
     ) -> list[Problem]:
         """Every problem of the file, or the one that --region names.
 
+        params       sizes at which orders are compared
         reallocated  arrays whose values get places of their own before the order changes, none for all that
                      can; without it arrays stay
         """
@@ -174,7 +187,7 @@ class Input:
 
         if self.region is not None:
             problem = read(self.file, region=self.region, **self._reading)
-            return [self._prepared(problem, budget, reallocated)]
+            return [self._prepared(problem, budget, params or {}, reallocated)]
         problems = read_all(self.file, **self._reading)
         if len(problems) > 1 and (self.temporary or self.live_out or self.reorder.schedule):
             names = ", ".join(problem.name for problem in problems)
@@ -182,10 +195,14 @@ class Input:
                 f"{self.file} has {len(problems)} regions: {names}",
                 hint="--temporary, --live-out and --schedule speak of one of them: add --region NAME.",
             )
-        return [self._prepared(problem, budget, reallocated) for problem in problems]
+        return [self._prepared(problem, budget, params or {}, reallocated) for problem in problems]
 
     def _prepared(
-        self, problem: Problem, budget: Budget | None, reallocated: Sequence[str] | None = None
+        self,
+        problem: Problem,
+        budget: Budget | None,
+        params: Mapping[str, int],
+        reallocated: Sequence[str] | None = None,
     ) -> Problem:
         from arrayfold.frontends import apply_options
         from arrayfold.passes import in_order
@@ -195,7 +212,12 @@ class Input:
         problem = apply_options(problem, context=self.context, live_out=self.live_out, temporary=named)
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
-        for change in in_order(self._passes(problem, reallocated)):
+        changes: list[Pass] = in_order(self._passes(problem, reallocated))
+        if self.order == "auto":
+            from arrayfold.ordering.auto import ChooseOrder
+
+            changes.append(ChooseOrder(params, self.parallel))
+        for change in changes:
             problem = change.apply(problem, budget)
             if (missing := _what_is_missing(change, problem)) is not None:
                 typer.echo(f"arrayfold: note: {missing}", err=True)
@@ -209,7 +231,10 @@ class Input:
             names = [array.name for array in problem.arrays]
             chosen = tuple(name for name in reallocated if name in names)
             # For another order also what is no temporary gets other places, if it can have any.
-            yield Reallocate(chosen, everything=not self.reorder.is_as_written)
+            is_moved = not self.reorder.is_as_written or self.order == "auto"
+            yield Reallocate(chosen, everything=is_moved)
+        if self.order == "auto":
+            return
         if not self.reorder.is_as_written:
             yield self.reorder
         if self.order is not None:

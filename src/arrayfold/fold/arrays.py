@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.choices import Favor, Share
-from arrayfold.base.errors import NothingProved
+from arrayfold.base.errors import InputError, NothingProved
 from arrayfold.base.reported import reported
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import bound_beside, fold_one
@@ -20,6 +21,7 @@ from arrayfold.fold.tiles import fold_in_tiles
 from arrayfold.frontends.kernel import Kernel, as_problem
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
+from arrayfold.ordering.auto import ChooseOrder
 from arrayfold.program.model import Problem
 
 
@@ -35,6 +37,7 @@ def fold(
     favor: Favor = "size",
     share: Share | None = None,
     local: int | str | None = None,
+    order: Literal["auto"] | None = None,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
@@ -51,9 +54,17 @@ def fold(
     as it has at most twice as many cells. share says how arrays share memory: see fold_shared(). local=2
     gives each iteration of the first two loops a buffer of its own, and local="b" each iteration of the loops
     over b a part of each array.
+
+    order="auto" first brings the program into the order that is predicted to be fastest.
     """
     options = FoldOptions(dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local)
-    return fold_as(as_problem(problem), options, as_budget(budget), progress)
+    limit = as_budget(budget)
+    found = as_problem(problem)
+    if order is not None:
+        if order != "auto":
+            raise InputError(f"there is no order {order!r}; it is 'auto', or what reorder() makes")
+        found = ChooseOrder(options.params).apply(found, limit)
+    return fold_as(found, options, limit, progress)
 
 
 @reported

@@ -158,6 +158,22 @@ class Kept:
     is_final: bool = False
 
 
+@dataclass(frozen=True)
+class ChosenOrder:
+    """The order that was chosen for a program.
+
+    name     what kind of order it is
+    why      why this one
+    options  of the command line that give it again; none for the order as written
+    speed    how many times as fast as the order as written it is predicted to be
+    """
+
+    name: str
+    why: str
+    options: tuple[str, ...]
+    speed: float = 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """An affine loop program.
@@ -180,6 +196,7 @@ class Program:
     assumptions     what is taken for granted of the parameters although nobody said so
     private         variable of C -> how many loops are around its declaration, each iteration with its own
     is_as_written     statements run in the order of the text, whatever else has changed
+    chosen            why it runs in this order, if that was chosen for it
     evaluates_guards  guarded statements read the data of their conditions, also where they do not run
     """
 
@@ -204,6 +221,7 @@ class Program:
     assumptions: tuple[Assumption, ...] = ()
     private: Mapping[str, int] = field(default_factory=dict[str, int])
     is_as_written: bool = True
+    chosen: ChosenOrder | None = None
     evaluates_guards: bool = False
 
     @staticmethod

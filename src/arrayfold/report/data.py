@@ -18,6 +18,7 @@ from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.methods import METHODS
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.assumptions import Assumption
+from arrayfold.program.model import Program
 from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
@@ -52,6 +53,11 @@ def fold_data(
         "file": file,
         "regions": [_region(result) for result in results],
     }
+    orders = [
+        _order(result) for result in results if isinstance(result.problem, Program) and result.problem.chosen
+    ]
+    if orders:
+        data["orders"] = orders
     footprints = [result.footprint for result in results if result.footprint is not None]
     if footprints:
         data["total"] = [_footprint(one) for one in footprints]
@@ -85,6 +91,19 @@ def _region(result: FoldResult) -> dict[str, Any]:
         "parameters": list(problem.parameters),
         "context": str(problem.context),
         "notes": result.growth,
+    }
+
+
+def _order(result: FoldResult) -> dict[str, Any]:
+    assert isinstance(result.problem, Program)
+    chosen = result.problem.chosen
+    assert chosen is not None
+    return {
+        "region": result.problem.name,
+        "order": chosen.name,
+        "reason": chosen.why,
+        "options": list(chosen.options),
+        "speed": round(chosen.speed, 3),
     }
 
 

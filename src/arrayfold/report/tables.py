@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
@@ -59,9 +60,19 @@ def fold_report(
 def _fold_parts(result: FoldResult) -> list[RenderableType]:
     parts: list[RenderableType] = [_fold_table(result) if result.arrays else Text(result.why_nothing)]
     parts += [Text(line) for line in _members(result)]
+    parts += [Text(line) for line in order_lines(result)]
     if result.footprint is not None and len(result.arrays) > 0:
         parts += [Text(line, style="bold") for line in _footprint_lines(result.footprint)]
     return [*parts, *(Text(note) for note in _notes(result))]
+
+
+def order_lines(result: FoldResult) -> list[str]:
+    """Which order was chosen and why, and how to have it again without a search."""
+    chosen = result.problem.chosen if isinstance(result.problem, Program) else None
+    if chosen is None:
+        return []
+    again = [f"the same order without a search: {shlex.join(chosen.options)}"] if chosen.options else []
+    return [f"order: {chosen.name}, {chosen.why}", *again]
 
 
 def _members(result: FoldResult) -> list[str]:

@@ -34,7 +34,7 @@ class InnermostLoops:
         for item in program.statements:
             if item.name not in times:
                 continue
-            innermost = _last_loop(times[item.name], short[item.name])
+            innermost = last_loop(times[item.name], short[item.name])
             if innermost is None:
                 continue
             dimension[item.name], move = innermost
@@ -75,7 +75,7 @@ class InnermostLoops:
         return coalesced(times.project_out(isl.dim_type.set, first, times.dim(isl.dim_type.set) - first))
 
 
-def _last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] | None:
+def last_loop(times: isl.Map, unrolled: frozenset[int]) -> tuple[int, Vector] | None:
     """The innermost loop of a statement and how its iterators move in it, if that is one vector.
 
     It is the last dimension that takes several values for fixed values of the others, and is not unrolled.

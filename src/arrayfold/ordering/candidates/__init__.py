@@ -1,0 +1,11 @@
+"""Kinds of orders to try; a new kind is a file with `propose`, and a line here."""
+
+from __future__ import annotations
+
+from arrayfold.ordering.candidates import fused_cells, fused_rows
+from arrayfold.ordering.candidates.candidate import Candidate, Propose
+
+__all__ = ["PROPOSE", "Candidate"]
+
+# In the order in which they are listed; of equally good ones the first is taken.
+PROPOSE: tuple[Propose, ...] = (fused_rows.propose, fused_cells.propose)

@@ -1,0 +1,395 @@
+"""What an order costs: bytes through each cache, iterations of innermost loops, and how often these begin.
+
+The model is that of docs/cost-model.md. It looks at one iteration in the middle of each loop, at fixed sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+
+from arrayfold.c.source import Copy
+from arrayfold.c.tree import Binary, Call, Conditional, Node, Number, OtherLiteral, Unary, Variable, walk
+from arrayfold.exact.isl import integer, smallest_point
+from arrayfold.exact.relations import relation
+from arrayfold.order.nests import Nest, Pairs, Times
+from arrayfold.ordering.live_cells import live_cells, middle_of
+from arrayfold.ordering.machine import Machine
+from arrayfold.ordering.scene import Scene
+from arrayfold.select.innermost_loops import last_loop
+
+_CYCLES_OF_A_CALL = 15.0
+_CYCLES_OF_A_DIVISION = 4.0
+_OPERATIONS_A_CYCLE = 5.0
+_CYCLES_OF_A_CHAIN = 3.0
+_CYCLES_TO_BEGIN = 12.0
+_CYCLES_TO_WRAP = 40.0
+_STRETCH = 256
+# How much of the work that is not the slowest is hidden behind it.
+_OVERLAP = 0.7
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an order costs at some sizes.
+
+    cycles      estimated for all of it
+    work        those of the processor alone, as if all data were in its first cache
+    cells       live cells of all temporaries
+    bytes       how many they take
+    vectorised  which part of the iterations is in loops that compilers vectorise
+    """
+
+    cycles: float
+    work: float
+    cells: int
+    bytes: int
+    vectorised: float
+
+
+def cost_of(scene: Scene, schedule: isl.UnionMap, machine: Machine) -> Cost:
+    """The cost of a program in an order { S[i] -> [t] }."""
+    times = scene.times(schedule)
+    if not times.parts:
+        return Cost(0.0, 0.0, 0, 0, 1.0)
+    cells = live_cells(scene, times)
+    folded = {name: count * scene.bytes_of(name) for name, count in cells.items()}
+    model = _Model(scene, times, machine, folded, Pairs.of(times, scene.at_sizes(scene.carried)))
+    root = model.node(list(times.parts), 0, {name: part.range() for name, part in times.parts.items()})
+    work, vectorised, iterations = root.work
+    # What fits into a cache as a whole is there already: programs are compared warm.
+    touched, _ = root.footprint
+    moved_bytes = [
+        0.0 if touched <= room else root.traffic(level) for level, room in enumerate(machine.caches)
+    ]
+    parts = [work, *(a * b for a, b in zip(moved_bytes, machine.cycles_a_byte, strict=True))]
+    slowest = max(parts)
+    cycles = slowest + (1 - _OVERLAP) * (sum(parts) - slowest)
+    share = vectorised / iterations if iterations else 1.0
+    return Cost(cycles, work, sum(cells.values()), sum(folded.values()), share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    scene: Scene
+    times: Times
+    machine: Machine
+    folded: Mapping[str, int]
+    carried: Pairs
+
+    def node(self, names: Sequence[str], d: int, reached: Mapping[str, isl.Set]) -> _Node:
+        """The part of the program from a dimension on.
+
+        reached  statement -> { [t] }: the times with the dimensions in front of it fixed
+        """
+        alive = {name: reached[name] for name in names if not reached[name].is_empty()}
+        return _Node(self, tuple(alive), d, alive)
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    model: _Model
+    names: tuple[str, ...]
+    d: int
+    reached: Mapping[str, isl.Set]
+
+    # ------------------------------------------------ the tree
+
+    @cached_property
+    def _nests(self) -> list[Nest]:
+        return self.model.times.nests(self.names, self.d) if self.names else []
+
+    @cached_property
+    def _parts(self) -> list[_Node]:
+        """What runs one after the other; nothing if it is one loop."""
+        if len(self._nests) <= 1:
+            return []
+        return [
+            self.model.node(nest.statements, self.d if nest.loop is None else nest.loop, self.reached)
+            for nest in self._nests
+        ]
+
+    @cached_property
+    def _loop(self) -> int | None:
+        """The dimension of its loop."""
+        return self._nests[0].loop if len(self._nests) == 1 else None
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        assert self._loop is not None
+        ends = [
+            (part.dim_min_val(self._loop).to_python(), part.dim_max_val(self._loop).to_python())
+            for part in self.reached.values()
+        ]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    @cached_property
+    def _count(self) -> float:
+        """How many iterations its statements have on average: shifted stages do not run in all of them."""
+        assert self._loop is not None
+        d = self._loop
+        counts = [
+            part.dim_max_val(d).to_python() - part.dim_min_val(d).to_python() + 1
+            for part in self.reached.values()
+        ]
+        return sum(counts) / len(counts)
+
+    def _iteration(self, extra: int = 0) -> _Node:
+        """One iteration in the middle, or a few more."""
+        assert self._loop is not None
+        low, high = self._ends
+        middle = (low + high) // 2
+        fixed: dict[str, isl.Set] = {}
+        for name, part in self.reached.items():
+            here = part.lower_bound_val(isl.dim_type.set, self._loop, integer(middle))
+            fixed[name] = here.upper_bound_val(isl.dim_type.set, self._loop, integer(middle + extra))
+        return self.model.node(self.names, self._loop + 1, fixed)
+
+    @cached_property
+    def _inside(self) -> _Node:
+        return self._iteration()
+
+    @cached_property
+    def _innermost(self) -> _Group | None:
+        """The loop if it is an innermost one."""
+        if self._loop is None:
+            return None
+        running = [name for name, part in self.reached.items() if _several(part, self._loop)]
+        groups = {name: last_loop(self.model.times.parts[name], self._short(name)) for name in running}
+        if not groups or any(found is None or found[0] != self._loop for found in groups.values()):
+            return None
+        steps = {name: found[1] for name, found in groups.items() if found}
+        return _Group(self.model, self._loop, steps, self.reached)
+
+    def _short(self, name: str) -> frozenset[int]:
+        times = self.model.times
+        return frozenset(d for d in range(self.d + 1, times.depth) if times.is_short(name, d))
+
+    # ------------------------------------------------ work
+
+    @cached_property
+    def work(self) -> tuple[float, float, float]:
+        """Cycles, iterations in vectorised loops, and iterations."""
+        if not self.names:
+            return 0.0, 0.0, 0.0
+        if self._parts:
+            found = [part.work for part in self._parts]
+            return sum(a for a, _, _ in found), sum(b for _, b, _ in found), sum(c for _, _, c in found)
+        if self._loop is None:
+            return float(len(self.names)) + self._operations(self.names) / _OPERATIONS_A_CYCLE, 0.0, 1.0
+        group = self._innermost
+        if group is not None:
+            each = group.cycles(self._counts())
+            total = self._count
+            return each, total * group.is_vectorised, total
+        cycles, vectorised, iterations = self._inside.work
+        return cycles * self._count, vectorised * self._count, iterations * self._count
+
+    def _operations(self, names: Sequence[str]) -> float:
+        return sum(operations_of(self.model.scene, name)[0] for name in names)
+
+    def _counts(self) -> dict[str, float]:
+        """Statement -> how many instances of it the innermost loop runs."""
+        return {name: float(str(part.count_val())) for name, part in self.reached.items()}
+
+    # ------------------------------------------------ bytes
+
+    @cached_property
+    def footprint(self) -> tuple[float, float]:
+        """Bytes that it touches; the same where what is written counts twice, as it moves twice."""
+        touched: dict[str, tuple[list[int], list[int]]] = {}
+        written: set[str] = set()
+        for name, part in self.reached.items():
+            instances = self.model.times.parts[name].intersect_range(part).domain()
+            for array, access, is_write in self.model.scene.accesses.get(name, ()):
+                cells = access.intersect_domain(instances).range()
+                if cells.is_empty():
+                    continue
+                rank = cells.dim(isl.dim_type.set)
+                low = [cells.dim_min_val(k).to_python() for k in range(rank)]
+                high = [cells.dim_max_val(k).to_python() for k in range(rank)]
+                if array in touched:
+                    before = touched[array]
+                    low = [min(a, b) for a, b in zip(low, before[0], strict=True)]
+                    high = [max(a, b) for a, b in zip(high, before[1], strict=True)]
+                touched[array] = low, high
+                if is_write:
+                    written.add(array)
+        total = weighted = 0.0
+        for array, (low, high) in touched.items():
+            size = self._bytes(array, low, high)
+            total += size
+            weighted += size * (1 + (array in written))
+        return total, weighted
+
+    def _bytes(self, array: str, low: Sequence[int], high: Sequence[int]) -> float:
+        width = self.model.scene.bytes_of(array)
+        extents = [b - a + 1 for a, b in zip(low, high, strict=True)]
+        if not extents:
+            return 0.0
+        rows = 1
+        for extent in extents[:-1]:
+            rows *= extent
+        size = float(rows * max(self.model.machine.line, extents[-1] * width))
+        return min(size, max(64.0, self.model.folded.get(array, size)))
+
+    def traffic(self, level: int) -> float:
+        """Bytes that come from behind a cache."""
+        if not self.names:
+            return 0.0
+        room = self.model.machine.caches[level]
+        total, weighted = self.footprint
+        if total <= room or (self._loop is None and not self._parts):
+            return weighted
+        if self._parts:
+            return sum(part.traffic(level) for part in self._parts)
+        if self._innermost is not None:
+            return weighted
+        once, once_weighted = self._inside.footprint
+        if once > room:
+            return self._count * self._inside.traffic(level)
+        _, twice_weighted = self._iteration(1).footprint
+        mean = (weighted - once_weighted) / max(1.0, self._count - 1)
+        return once_weighted + (self._count - 1) * max(0.0, twice_weighted - once_weighted, mean)
+
+
+# ---------------------------------------------------------------- innermost loops
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Statements in an innermost loop, and how their iterators move in it."""
+
+    model: _Model
+    loop: int
+    steps: Mapping[str, tuple[int, ...]]
+    reached: Mapping[str, isl.Set]
+
+    def cycles(self, counts: Mapping[str, float]) -> float:
+        """Cycles of all iterations of the loop, and of its beginning.
+
+        counts  statement -> how many instances the loop runs
+        """
+        operations = calls = 0.0
+        for name, count in counts.items():
+            plain, slow = operations_of(self.model.scene, name)
+            operations += plain * count
+            calls += slow * count
+        work = operations / _OPERATIONS_A_CYCLE / (self._lanes if self.is_vectorised else 1.0)
+        longest = max(counts.values(), default=0.0)
+        chain = longest * _CYCLES_OF_A_CHAIN if self._is_chain else 0.0
+        begin = _CYCLES_TO_BEGIN * len(counts)
+        if self._wraps:
+            begin += _CYCLES_TO_WRAP * (1 + longest / _STRETCH)
+        return max(work + calls + begin, chain + _CYCLES_TO_BEGIN)
+
+    @cached_property
+    def _lanes(self) -> float:
+        """How many elements fit into a vector."""
+        arrays = {array for name in self.steps for array, _, _ in self.model.scene.accesses.get(name, ())}
+        widest = max((self.model.scene.bytes_of(array) for array in arrays), default=8)
+        return max(1.0, self.model.machine.vector / widest)
+
+    @cached_property
+    def is_vectorised(self) -> bool:
+        """Whether compilers vectorise the loop."""
+        source = self.model.scene.program.source
+        for name, step in self.steps.items():
+            if source is not None and source.statements[name].guards:
+                return False
+            if operations_of(self.model.scene, name)[1] >= _CYCLES_OF_A_CALL:
+                return False
+            for _, access, is_write in self.model.scene.accesses.get(name, ()):
+                if not _is_contiguous(self._move(name, access, step), is_write=is_write):
+                    return False
+        return not self._is_chain
+
+    def _move(self, name: str, access: isl.Map, step: Sequence[int]) -> list[int] | None:
+        """How the accessed cell moves from an iteration in the middle to the next one, if it is one cell."""
+        points = self.model.times.parts[name].intersect_range(middle_of(self.reached[name])).domain()
+        here = access.intersect_domain(points)
+        there = access.intersect_domain(_moved_by(points, step))
+        if here.is_empty() or there.is_empty() or not here.is_single_valued() or not there.is_single_valued():
+            return None
+        first, then = smallest_point(here.range()), smallest_point(there.range())
+        return [b - a for a, b in zip(first, then, strict=True)]
+
+    @cached_property
+    def _is_chain(self) -> bool:
+        """Whether an iteration needs what an earlier one computes."""
+        mine = [
+            pairs
+            for (first, then), pairs in self.model.carried.parts.items()
+            if first in self.steps and then in self.steps
+        ]
+        return any(self._carries(pairs) for pairs in mine)
+
+    def _carries(self, pairs: isl.Map) -> bool:
+        for d in range(self.loop):
+            pairs = pairs.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+        return not pairs.order_lt(isl.dim_type.in_, self.loop, isl.dim_type.out, self.loop).is_empty()
+
+    @cached_property
+    def _wraps(self) -> bool:
+        """Whether a temporary of several rows is written and read in the loop, so that its addresses wrap."""
+        read: set[str] = set()
+        written: set[str] = set()
+        for name in self.steps:
+            for array, _, is_write in self.model.scene.accesses.get(name, ()):
+                (written if is_write else read).add(array)
+        both = read & written & self.model.scene.temporaries
+        return any(self.model.folded.get(array, 0) > _STRETCH for array in both)
+
+
+def _is_contiguous(move: Sequence[int] | None, *, is_write: bool) -> bool:
+    if move is None:
+        return False
+    if not any(move):
+        return not is_write or not move
+    return not any(move[:-1]) and abs(move[-1]) == 1
+
+
+def _several(times: isl.Set, d: int) -> bool:
+    """Whether a dimension has several values."""
+    return not times.dim_min_val(d).eq(times.dim_max_val(d))
+
+
+def _moved_by(points: isl.Set, step: Sequence[int]) -> isl.Set:
+    """The points, each moved by a vector."""
+    names = [f"i{k}" for k in range(len(step))]
+    moved = relation(names, [f"{name} + {by}" for name, by in zip(names, step, strict=True)])
+    name = points.get_tuple_name()
+    return points.reset_tuple_id().apply(moved).set_tuple_name(name)
+
+
+_LITERALS = (Number, OtherLiteral)
+
+
+def operations_of(scene: Scene, name: str) -> tuple[float, float]:
+    """Operations and accesses of a statement, and the cycles of those that take long, such as calls."""
+    accesses = float(len(scene.accesses.get(name, ())))
+    source = scene.program.source
+    if source is None:
+        return 2 * accesses, 0.0
+    operations, slow = accesses, 0.0
+    for node in _nodes(source.statements[name].node):
+        if isinstance(node, Call):
+            slow += _CYCLES_OF_A_CALL
+        elif (
+            isinstance(node, Binary) and node.operator in ("/", "%") and not isinstance(node.right, _LITERALS)
+        ):
+            slow += _CYCLES_OF_A_DIVISION / 4
+            operations += _CYCLES_OF_A_DIVISION
+        elif isinstance(node, Binary | Unary | Conditional):
+            operations += 0.5
+    return operations, slow
+
+
+def _nodes(node: Node | Variable | Copy | None) -> Iterator[Node]:
+    if isinstance(node, Variable):
+        node = node.initial
+    if node is not None and not isinstance(node, Copy):
+        yield from walk(node)

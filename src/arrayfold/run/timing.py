@@ -1,0 +1,130 @@
+"""How long versions of a function take: compiled alike, on the same data, warm, and in turns."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arrayfold.program.model import Program
+from arrayfold.run.compiler import CannotRun, find_compiler
+from arrayfold.run.driver import Driver
+from arrayfold.run.driver_support import NO_MEMORY, support_text
+from arrayfold.run.process import start
+
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-w")
+_SEED = 88172645463325252
+_COMPILE_SECONDS = 300.0
+# Memory that is freed and allocated again keeps its pages, so that no version is charged for new ones.
+_KEEP_PAGES = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
+
+_CLOCK = """
+#include <stdio.h>
+#include <time.h>
+static double arrayfold_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one call of each version, the least of all that were measured."""
+
+    seconds: Mapping[str, float]
+
+    def ratio(self, first: str, then: str) -> float:
+        """How many times as fast the second one is."""
+        return self.seconds[first] / max(1e-12, self.seconds[then])
+
+
+def time_versions(
+    program: Program,
+    versions: Mapping[str, bytes],
+    sizes: Mapping[str, int],
+    *,
+    rounds: int = 3,
+    seconds: float = 60.0,
+    least: float = 0.05,
+    done: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Timing:
+    """The time of one call of each version of the program's function.
+
+    versions  what it is called -> the C file
+    rounds    how often each is started; they take turns
+    seconds   how long one start may take
+    least     each start calls the function for so many seconds, after a call that is not counted
+    done      is told how many of all steps are done
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        raise CannotRun("there is no C compiler on this machine (looked for CC, cc, gcc, clang)")
+    steps, count = (1 + rounds) * len(versions), 0
+    best: dict[str, float] = {}
+    with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
+        programs: dict[str, Path] = {}
+        for number, (name, code) in enumerate(versions.items()):
+            programs[name] = _compiled(compiler, program, code, sizes, Path(folder, str(number)), least)
+            count += 1
+            done(count, steps)
+        numbers = Driver(program).numbers(sizes)
+        for _ in range(rounds):
+            for name, executable in programs.items():
+                took = _measured(executable, numbers, seconds)
+                best[name] = min(took, best.get(name, took))
+                count += 1
+                done(count, steps)
+    return Timing(best)
+
+
+def _compiled(
+    compiler: str, program: Program, code: bytes, sizes: Mapping[str, int], folder: Path, least: float
+) -> Path:
+    source = program.source
+    assert source is not None
+    folder.mkdir()
+    kernel, driver, support = folder / "kernel.c", folder / "driver.c", folder / "support.c"
+    kernel.write_bytes(code)
+    text = _CLOCK + Driver(program).text(str(kernel), sizes, lambda call: _timed(call, least))
+    driver.write_text(text, encoding="utf-8", errors="surrogateescape")
+    support.write_text(support_text(_SEED))
+    home = str(Path(source.text.file).resolve().parent)
+    flags = [*FLAGS, f"-iquote{home}", *(["-fopenmp"] if b"omp" in code else [])]
+    command = [compiler, *source.text.arguments, *flags, str(driver), str(support)]
+    made = start([*command, "-o", str(folder / "program"), "-lm"], Path.cwd(), _COMPILE_SECONDS)
+    if made.status:
+        raise CannotRun(f"the compiler refuses a version to measure: {made.reason}")
+    return folder / "program"
+
+
+def _timed(call: str, least: float) -> Sequence[str]:
+    """One call to warm up, then calls until the time is over."""
+    return [
+        "double arrayfold_best = 1e30, arrayfold_all = 0;",
+        f"for (int arrayfold_k = 0; arrayfold_k < 3 || arrayfold_all < {least}; arrayfold_k++) {{",
+        "  const double arrayfold_begin = arrayfold_now();",
+        f"  {call}",
+        "  const double arrayfold_took = arrayfold_now() - arrayfold_begin;",
+        "  arrayfold_all += arrayfold_took;",
+        "  if (arrayfold_k && arrayfold_took < arrayfold_best) arrayfold_best = arrayfold_took;",
+        "}",
+        'fprintf(stderr, "arrayfold-seconds %.9g\\n", arrayfold_best);',
+    ]
+
+
+def _measured(executable: Path, numbers: Sequence[str], seconds: float) -> float:
+    folder = executable.parent
+    command = [str(executable), os.devnull, os.devnull, "0", *numbers]
+    ended = start(command, folder, seconds, _KEEP_PAGES)
+    found = re.search(r"arrayfold-seconds (\S+)", ended.messages)
+    if ended.status == NO_MEMORY:
+        raise CannotRun("its data do not fit into memory")
+    if ended.status or found is None:
+        raise CannotRun(f"it cannot be timed: {ended.reason}")
+    return float(found[1])
