@@ -9,7 +9,7 @@ import islpy as isl
 
 from arrayfold.c.source import Copy
 from arrayfold.exact.isl import coalesced, fix_parameters, maps_of, smallest_point
-from arrayfold.exact.parameter_values import smallest_parameters
+from arrayfold.exact.parameter_values import parameter_range, smallest_parameters
 from arrayfold.order.dataflow import undefined_reads
 from arrayfold.order.events import Order
 from arrayfold.program.model import Program
@@ -100,9 +100,18 @@ def _told(program: Program, name: str, iteration: tuple[int, ...]) -> str:
 
 
 def _cure(program: Program, reads: isl.UnionMap) -> str:
-    """The context in which that does not happen, as an option, where that is a short one."""
-    safe = coalesced(program.running_sizes().subtract(reads.params())).gist(program.context)
+    """The context in which that does not happen, as an option, where that is a short one.
+
+    A few sizes are none, such as those at which nothing runs, where the program is for all.
+    """
+    rest = coalesced(program.running_sizes().subtract(reads.params()))
+    safe = rest.gist(program.context)
     if safe.is_empty() or safe.n_basic_set() != 1:
+        return ""
+    ends = {name: parameter_range(rest, name)[1] for name in program.parameters}
+    if any(
+        end is not None and parameter_range(program.context, name)[1] != end for name, end in ends.items()
+    ):
         return ""
     text = str(safe).rpartition(":")[2].strip(" }")
     if not text or len(text) > _LONGEST_CONTEXT or "exists" in str(safe):
