@@ -195,10 +195,10 @@ def _cells_of(candidate: Candidate) -> tuple[bool, Fraction]:
 
 def _undivided(candidate: Candidate, strides: Strides, conflicts: Conflicts, request: Request) -> Candidate:
     """A mapping of coordinates as one of cells, proved once more."""
-    if not isinstance(candidate.mapping, ModularMapping):
-        return candidate
-    mapping = strides.undivided(candidate.mapping)
     method = candidate.method if candidate.method == _EXACT else "auto"
+    if not isinstance(candidate.mapping, ModularMapping):
+        return replace(candidate, method=method)
+    mapping = strides.undivided(candidate.mapping)
     again = _smallest_proved(method, lambda _conflicts, _request: [mapping], conflicts, request)
     return replace(again, seconds=candidate.seconds + again.seconds)
 
