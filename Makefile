@@ -9,7 +9,7 @@ ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolatio
 # Tests start the command hundreds of times: its modules are compiled once, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint browser fuzz bench docs lock clean
+.PHONY: demo test test-long lint browser fuzz bench docs lock clean
 
 demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.folded.c, run and compare both
 	$(BIN)/arrayfold fold examples/blur-interleaved.c --param N=1024 -o demo.folded.c --force --run
@@ -17,6 +17,9 @@ demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.fo
 test: $(READY) lint browser  ## set up, then everything that CI runs
 	$(BIN)/pytest -n 2 --dist loadgroup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .site
+
+test-long: $(READY)  ## the tests that `make test` leaves out: larger programs than those of shorter tests
+	$(BIN)/pytest -n 2 --dist loadgroup -m long
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

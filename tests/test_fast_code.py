@@ -113,7 +113,10 @@ def test_no_modulo_in_loops_of_lattice_boltzmann_on_a_plane() -> None:
     assert report.is_equal, str(report)
 
 
-@pytest.mark.parametrize(("name", "arrays"), [("lbm-d3q19", ("f_n", "f_e")), ("lbm-d3q27", ("f_nwd",))])
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [("lbm-d3q19", ("f_n", "f_e")), pytest.param("lbm-d3q27", ("f_nwd",), marks=pytest.mark.long)],
+)
 def test_no_modulo_in_loops_of_lattice_boltzmann_in_space(name: str, arrays: tuple[str, ...]) -> None:
     """Some of the directions, with mappings of different kinds; the benchmark looks at all of them."""
     program = program_of(f"benchmarks/kernels/{name}.c")
@@ -121,6 +124,7 @@ def test_no_modulo_in_loops_of_lattice_boltzmann_in_space(name: str, arrays: tup
     check_innermost_loops(result.to_c())
 
 
+@pytest.mark.xdist_group("diamonds")
 @pytest.mark.parametrize(("size", "steps"), [(3, 1), (9, 4), (30, 14), (37, 9)])
 def test_diamond_tiles_need_two_cells_of_each_column(size: int, steps: int) -> None:
     result = diamonds()
