@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,10 +13,12 @@ from arrayfold.frontends.c.cplusplus_headers import HEADERS
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.files import read
 from arrayfold.program.model import Program
+from arrayfold.run.compiler import CannotRun, find_cplusplus_compiler
 from arrayfold.validation.subjects import validate_code
+from support.runs import run_both
 
 KERNELS = sorted((Path(__file__).resolve().parent / "c_kernels").glob("*.cpp"))
-COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+needs_compiler = pytest.mark.skipif(find_cplusplus_compiler() is None, reason="needs a C++ compiler")
 
 
 def program_of(body: str, before: str = "", outside: str = "") -> Program:
@@ -132,20 +133,62 @@ def test_scalar_references_may_be_elements_of_what_is_written() -> None:
     assert "ivdep" not in fold(program).to_c()
 
 
+def test_a_size_that_the_region_may_change_is_refused() -> None:
+    text = (
+        "#include <vector>\nvoid f(const int &n, std::vector<{}> &a)\n{{\nstd::vector<int> t(n);\n{}\n"
+        "#pragma scop\nfor (int i = 0; i < n; i++) {{ t[i] = a[i]; a[i] = t[i] + 1; }}\n#pragma endscop\n}}\n"
+    )
+    with pytest.raises(InputError, match="n is a reference, and may refer to what the region writes into a"):
+        read_c("f.cpp", text.format("int", "").encode())
+    assert read_c("f.cpp", text.format("float", "").encode())
+    assert read_c("f.cpp", text.format("int", "#pragma arrayfold no_alias").encode())
+
+
+def test_regions_in_members_and_templates_are_not_looked_for() -> None:
+    body = "{\nint t[9];\n#pragma scop\nt[0] = n;\n#pragma endscop\n}\n"
+    for text in (f"class A {{ static void f(int n)\n{body} }};", f"template <class T> void f(T n)\n{body}"):
+        with pytest.raises(InputError, match="not inside a function"):
+            read_c("f.cpp", text.encode())
+
+
 @pytest.mark.parametrize("name", sorted(HEADERS))
 def test_every_header_can_be_read(name: str) -> None:
     text = f"#include <{name}>\nvoid f(int n)\n{{\nint t[9];\n#pragma scop\nt[0] = n;\n#pragma endscop\n}}\n"
     assert len(read_c("f.hpp", text.encode())) == 1
 
 
-@pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("file", [*KERNELS, Path("examples/blur.cpp")], ids=lambda file: file.stem)
 def test_compilers_accept_what_is_written(file: Path, tmp_path: Path) -> None:
-    assert COMPILER is not None
+    compiler = find_cplusplus_compiler()
+    assert compiler is not None
     target = tmp_path / "folded.cpp"
     program = read(file)
     assert isinstance(program, Program)
     target.write_text(fold(program).to_c())
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fsyntax-only"]
-    done = subprocess.run([COMPILER, *flags, str(target)], capture_output=True, text=True, check=False)
+    done = subprocess.run([compiler, *flags, str(target)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@needs_compiler
+def test_runs_compare_vectors_and_references() -> None:
+    result = fold(read("tests/c_kernels/cpp-values.cpp"))
+    code = result.to_c()
+    sizes = {"n": 9, "last": 8, "twice": 1}
+    assert run_both(result, code.encode(), params=sizes).is_equal
+    assert not run_both(
+        result, code.replace("sum += std::min", "sum -= std::min").encode(), params=sizes
+    ).is_equal
+    result = fold(read("examples/blur.cpp"))
+    code = result.to_c()
+    assert run_both(result, code.encode()).is_equal
+    assert not run_both(result, code.replace(") * third;", ") * 2 * third;").encode()).is_equal
+
+
+def test_without_a_compiler_a_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = fold(read("examples/blur.cpp"))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(CannotRun, match="no C\\+\\+ compiler"):
+        run_both(result, result.to_c().encode())

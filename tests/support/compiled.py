@@ -62,7 +62,7 @@ class CompiledOnce:
         environment: Mapping[str, str] | None = None,
     ) -> Ended:
         with _without_copies():
-            if "-o" not in command or not any(part.endswith(".c") for part in command):
+            if "-o" not in command or not any(part.endswith((".c", ".cpp")) for part in command):
                 return self.start(command, folder, seconds, environment)
             return self._compile(_quick(command), folder, seconds, environment)
 
@@ -117,6 +117,6 @@ def _without_copies() -> Generator[None]:
 def _key(command: Sequence[str], where: Path) -> str:
     """The same for the same compiler, options and files, wherever these are."""
     parts = [os.environ.get("PATH", ""), str(Path.cwd()), *command]
-    parts += [file.read_bytes().decode("latin-1") for file in sorted(where.glob("*.c"))]
+    parts += [file.read_bytes().decode("latin-1") for file in sorted(where.glob("*.c*"))]
     text = "\0".join(part.replace(str(where), "") for part in parts)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arrayfold.base.errors import InputError
+from arrayfold.c.language import is_cplusplus
 from arrayfold.c.source import CSource
 from arrayfold.program.model import Program
-from arrayfold.run.compiler import CannotRun, find_compiler
+from arrayfold.run.compiler import CannotRun, find_compiler, find_cplusplus_compiler
 from arrayfold.run.driver import Driver
 from arrayfold.run.driver_support import MISUSE, NO_MEMORY, support_text
 from arrayfold.run.outcome import Comparison, Outcome, first_difference
@@ -41,7 +42,9 @@ def compare_runs(
     source = program.source
     if source is None:
         raise InputError("only C files can be compiled and run")
-    compiler = find_compiler()
+    compiler = find_cplusplus_compiler() if is_cplusplus(source.text.file) else find_compiler()
+    if compiler is None and is_cplusplus(source.text.file):
+        raise CannotRun("there is no C++ compiler on this machine (looked for CXX, c++, g++, clang++)")
     if compiler is None:
         raise CannotRun("there is no C compiler on this machine (looked for CC, cc, gcc, clang)")
     with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
@@ -114,17 +117,20 @@ class _Executable:
         source, driver = program.source, Driver(program)
         assert source is not None
         folder.mkdir()
-        kernel = folder / "kernel.c"
+        language = "cpp" if is_cplusplus(source.text.file) else "c"
+        kernel = folder / f"kernel.{language}"
         kernel.write_bytes(code)
         files = [kernel]
         if not is_main(source):
-            files = [folder / "driver.c", folder / "support.c"]
+            files = [folder / f"driver.{language}", folder / "support.c"]
             text = driver.text(str(kernel), sizes)
             files[0].write_text(text, encoding="utf-8", errors="surrogateescape")
             files[1].write_text(support_text(_SEED))
         home = str(Path(source.text.file).resolve().parent)
         flags = [*(_SANITIZE if setting.sanitize else _PLAIN), "-w", "-ffp-contract=off", f"-iquote{home}"]
         flags += ["-fopenmp"] * bool(program.parallel)
+        # Memory is allocated as C does it.
+        flags += ["-fpermissive"] * (language == "cpp")
         command = [compiler, *source.text.arguments, *flags, *map(str, files), "-o", str(folder / "program")]
         try:
             # In the user's own folder, to which -I and the like refer.

@@ -38,6 +38,14 @@ def find_compiler() -> str | None:
     return told or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
 
 
+def find_cplusplus_compiler() -> str | None:
+    """The C++ compiler: what CXX says, or one of the usual names where it says nothing."""
+    told = os.environ.get("CXX")
+    if told and not shutil.which(told):
+        raise CannotRun(f"CXX names {told!r}, which is not a program that can be run")
+    return told or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+
+
 def shared_library(code: str, *, is_parallel: bool = False) -> Path:
     """The file of the library made from C code; made now, or by an earlier run with the same compiler."""
     compiler = find_compiler()

@@ -11,6 +11,7 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError
 from arrayfold.c.calls import globals_of
+from arrayfold.c.language import is_cplusplus
 from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, walk
@@ -27,6 +28,7 @@ from arrayfold.frontends.c.data import (
     is_constant,
 )
 from arrayfold.program.model import Program
+from arrayfold.run.driver_cplusplus import ANY, vectors_of
 from arrayfold.run.driver_support import DECLARATIONS
 from arrayfold.run.driver_values import fill, point_to_new_memory, put, put_elements, type_name
 
@@ -65,8 +67,20 @@ class Driver:
         call_with  the lines that call it, given the call as a statement; one call if nothing is said
         """
         setup = [*self._parameters(), *self._globals_set_up()]
-        names = [_argument(k) for k, _ in enumerate(self.source.region.function.parameters)]
-        call = f"{self.source.region.function.name}({', '.join(names)});"
+        parameters = self.source.region.function.parameters
+        names = [_argument(k) for k, _ in enumerate(parameters)]
+        after: list[str] = []
+        if is_cplusplus(self.source.text.file):
+            data = self._data.parameters
+            vectors = vectors_of(parameters, data, names, self._piece)
+            setup += [line for one in vectors.values() for line in one.before]
+            after = [line for one in vectors.values() for line in one.after]
+            names = [vectors[k].name if k in vectors else one for k, one in enumerate(names)]
+            names = [
+                f"arrayfold_any{{{one}}}" if parameters[k].rank and k not in vectors else one
+                for k, one in enumerate(names)
+            ]
+        call = f"{self._data.called}({', '.join(names)});"
         if self._data.returns is not None:
             setup.append(f"{type_name(self._data.returns, 'the result')} arrayfold_result;")
             call = f"arrayfold_result = {call}"
@@ -75,6 +89,7 @@ class Driver:
             f'arrayfold_start(arrayfold_argc, arrayfold_argv, "{defaults}");',
             *setup,
             *call_with(call),
+            *after,
             *self._put_out(),
             "arrayfold_finish();",
             "return 0;",
@@ -86,6 +101,7 @@ class Driver:
                 f'#include "{escaped}"',
                 "#undef main",
                 DECLARATIONS,
+                *([ANY] if is_cplusplus(self.source.text.file) else []),
                 "int main(int arrayfold_argc, char **arrayfold_argv)",
                 "{",
                 *(f"  {line}" for line in lines),
@@ -281,6 +297,9 @@ class Driver:
             if variable not in unneeded and isinstance(data, ArrayData | PointerData):
                 yield f'arrayfold_name("{variable.name}");'
                 yield from self._array_put_out(_argument(k), variable, data)
+            elif variable.is_reference and not is_constant(data):
+                yield f'arrayfold_name("{variable.name}");'
+                yield from put(_argument(k), data)
         for name, variable in self._named_globals().items():
             known = self._data.globals.get(name)
             if known is None or is_constant(known.type) or variable in unneeded:

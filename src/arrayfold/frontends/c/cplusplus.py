@@ -158,6 +158,16 @@ def qualified_name(declared: Any) -> str:
     return words[-1] if words[0] in ("std", words[-1]) else "::".join(words)
 
 
+def full_name(declared: Any) -> str:
+    """The name of a function with all its namespaces that have one."""
+    words = [str(declared.spelling)]
+    parent = declared.semantic_parent
+    while parent is not None and parent.kind.name == "NAMESPACE":
+        words[:0] = [str(parent.spelling)] * bool(parent.spelling and "(" not in parent.spelling)
+        parent = parent.semantic_parent
+    return "::".join(words)
+
+
 def _made(cursor: Any) -> Any:
     """What makes an object, without conversions around it."""
     while cursor.kind.name in ("UNEXPOSED_EXPR", "CXX_FUNCTIONAL_CAST_EXPR", "PAREN_EXPR"):

@@ -45,7 +45,7 @@ _WHOLE = "\n".join(
 )
 _INTEGERS = [f"{sign}int{size}_t" for sign in ("", "u") for size in ("8", "16", "32", "64", "ptr", "max")]
 _PRINTED = (
-    *("int", "long", "unsigned", "unsigned long", "double", "char", "const char *"),
+    *("int", "long", "unsigned", "unsigned long", "double", "char", "const char *", "const string &"),
     "ostream &(*)(ostream &)",
 )
 _CONTAINER = """
@@ -145,7 +145,27 @@ typedef struct { long long a; long double b; } max_align_t;
         "  static T max() noexcept; static T lowest() noexcept; static T epsilon() noexcept;\n"
         "  static T infinity() noexcept; static T quiet_NaN() noexcept;\n};\n"
     ),
-    "iostream": _in_std(
+    "string": "#include <cstring>\n"
+    + _in_std(
+        "class string {\n  char *text; size_t count;\npublic:\n"
+        "  string(); string(const char *); string(const string &);\n"
+        "  ~string(); string &operator=(const string &); string &operator+=(const string &);\n"
+        "  size_t size() const; size_t length() const; const char *c_str() const;\n"
+        "  char &operator[](size_t);\n};\n"
+        "string operator+(const string &, const string &); bool operator==(const string &, const string &);\n"
+        "string to_string(int); string to_string(long); string to_string(double);\n"
+    ),
+    "stdexcept": "#include <string>\n"
+    + _in_std(
+        "class exception {\npublic:\n  exception(); virtual ~exception();\n"
+        "  virtual const char *what() const noexcept;\n};\n"
+        + "".join(
+            f"class {name} : public exception {{\npublic:\n  explicit {name}(const string &);\n}};\n"
+            for name in ("runtime_error", "invalid_argument", "logic_error", "out_of_range", "length_error")
+        )
+    ),
+    "iostream": "#include <string>\n"
+    + _in_std(
         "class ostream {\npublic:\n"
         + "".join(f"  ostream &operator<<({kind});\n" for kind in _PRINTED)
         + "};\nostream &endl(ostream &); extern ostream cout, cerr;\n"

@@ -7,11 +7,12 @@ libclang comes without types, so this file is checked loosely; nothing of libcla
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from arrayfold.c.source import CText
+from arrayfold.frontends.c import cplusplus
 from arrayfold.frontends.c.libclang import library, translation_unit
 
 ScalarKind: TypeAlias = Literal["integer", "truth", "real", "long real", "complex"]
@@ -103,11 +104,13 @@ class FunctionData:
 
     parameters  their types, in order
     globals     every variable of the file and of its headers that has a name
+    called      its name with its namespaces
     """
 
     parameters: tuple[DataType, ...]
     returns: DataType | None
     globals: Mapping[str, GlobalData]
+    called: str
 
 
 def function_data(text: CText, name: str) -> FunctionData:
@@ -116,7 +119,8 @@ def function_data(text: CText, name: str) -> FunctionData:
     variables: dict[str, GlobalData] = {}
     parameters: tuple[DataType, ...] = ()
     returns: DataType | None = None
-    for cursor in unit.cursor.get_children():
+    called = name
+    for cursor in _declared(unit.cursor):
         kind = cursor.kind.name
         if kind == "VAR_DECL":
             known = variables.get(cursor.spelling)
@@ -130,13 +134,28 @@ def function_data(text: CText, name: str) -> FunctionData:
             parameters = tuple(_data(child.type) for child in cursor.get_arguments())
             is_void = cursor.result_type.get_canonical().kind.name == "VOID"
             returns = None if is_void else _data(cursor.result_type)
-    return FunctionData(parameters, returns, variables)
+            called = cplusplus.full_name(cursor)
+    return FunctionData(parameters, returns, variables, called)
+
+
+def _declared(cursor: Any) -> Iterator[Any]:
+    """The declarations of a file, those in namespaces among them."""
+    for child in cursor.get_children():
+        if child.kind.name in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
+            yield from _declared(child)
+        else:
+            yield child
 
 
 def _data(kind: Any, around: tuple[str, ...] = ()) -> DataType:
     """A type; `around` names the structures that it is part of."""
+    kind = cplusplus.without_reference(kind)
     canonical = kind.get_canonical()
     name = canonical.kind.name
+    held = cplusplus.container(canonical)
+    if held is not None and held.count is None:
+        element = _data(held.element, around)
+        return PointerData(_constant(element) if canonical.is_const_qualified() else element)
     spelling = _QUALIFIER.sub("", canonical.spelling).strip()
     is_const = bool(canonical.is_const_qualified())
     if name == "POINTER":

@@ -9,6 +9,7 @@ from functools import partial
 
 from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.edits import Edit
+from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import CLAUSE, Pragma, find_pragmas, without_directives
 from arrayfold.c.source import CText, Region
 from arrayfold.c.tree import Block, For, FunctionTree, walk
@@ -19,6 +20,7 @@ from arrayfold.frontends.c.fields import with_fields
 from arrayfold.frontends.c.normal.simplify import edited, simplified
 from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
+from arrayfold.frontends.c.references import refuse_changed_sizes
 from arrayfold.frontends.c.region_program import RegionProgram
 from arrayfold.frontends.c.region_reader import RegionReader
 from arrayfold.frontends.options import apply_options
@@ -146,6 +148,8 @@ def _read_programs(
         said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
         make = partial(RegionReader, text, region, directives, unit.skipped, pure, said)
         reader = _read_region(make, region, may_be_on_data=may_be_on_data)
+        if not any(wish.clause == "no_alias" for wish in wishes):
+            refuse_changed_sizes(text, reader)
         private = private_names(text, region, pragmas)
         program = RegionProgram(reader).program(private, parallel_around(text, region, pragmas))
         programs.append(_apply_pragmas(program, text, wishes))
@@ -252,7 +256,10 @@ def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region
         if function.span.start <= opening.at < function.span.end:
             break
     else:
-        raise text.error("this #pragma scop is not inside a function", opening.at, _HINT)
+        hint = _HINT
+        if is_cplusplus(text.file):
+            hint += " Member functions, and templates of functions, are not looked into."
+        raise text.error("this #pragma scop is not inside a function", opening.at, hint)
     block = _innermost(function.body, opening.at)
     if closing.at >= block.span.end or _innermost(function.body, closing.at) is not block:
         message = "the region ends in another block than it starts in"
