@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fuzz.c_bodies import Region
-from fuzz.c_patterns import Patterns
+from fuzz.c_memory import allocation
 from fuzz.c_program import CProgram, Function, Node, Parameter
 from fuzz.c_scope import Array, Scope, samples_of
 from fuzz.c_sums import sums_region
 from fuzz.c_surroundings import Surroundings
 from fuzz.c_tasks import task_region
+from fuzz.c_turns import Turns
 from support.random_c import Form, variable
 
 
@@ -72,7 +73,8 @@ class Generator(Surroundings):
             ]
             region = Region(Scope(samples), inputs, outputs, temporaries, declared, limits=self.limits)
             nodes = self.region(region)
-            before += self.declarations(region)
+            lines, frees = self.declarations(region)
+            before += lines
             body += ["#pragma scop", *nodes, "#pragma endscop"]
             for type_, total in region.sums:
                 cells = "".join("[0]" for _ in outputs[0].extents)
@@ -80,6 +82,7 @@ class Generator(Surroundings):
                 line = f"{outputs[0].name}{cells} += {total};"
                 after.append(f"if ({guard}) {line}" if guard else line)
                 del type_
+            after += frees
         self.values.scalars = [one for one in self.values.scalars if one not in scalars]
         before += [f"{kind} {word};" for word, kind in declared.items()]
         parameters = self.parameters(inputs, outputs, scalars)
@@ -105,18 +108,29 @@ class Generator(Surroundings):
                 extents[0] = Form((), 2)
         self.names.taken.add(name)
         kind = self.draw.choice(self.types)
-        return Array(name, kind, tuple(extents), role)
+        found = Array(name, kind, tuple(extents), role)
+        if role == "temporary" and self.chance(0.3):
+            found.is_allocated = True
+            found.is_flat = rank > 1 and self.chance(0.5)
+        return found
 
     def region(self, region: Region) -> list[Node]:
         """Nests: every temporary is written by one, and then used."""
-        nests = Patterns(self.spelling, self.values, region)
+        nests = Turns(self.spelling, self.values, region)
         nodes: list[Node] = []
         waiting = list(region.temporaries)
         if len(waiting) > 1 and self.chance(0.12):
             nodes += nests.exclusive(waiting[0], waiting[1])
             waiting = waiting[2:]
+        elif len(waiting) > 1 and waiting[0].rank == 1 and self.chance(0.25):
+            first, second = waiting[:2]
+            second.extents, second.type = first.extents, first.type
+            first.is_allocated = second.is_allocated = True
+            first.is_turned = second.is_turned = True
+            nodes += nests.turns(first, second)
+            waiting = waiting[2:]
         for array in waiting:
-            if array.rank > 1 and self.chance(0.12):
+            if array.rank > 1 and not array.is_flat and self.chance(0.12):
                 nodes += nests.steps(array)
                 continue
             if self.chance(0.1):
@@ -132,12 +146,20 @@ class Generator(Surroundings):
             nodes += nests.sum()
         return nodes
 
-    def declarations(self, region: Region) -> list[str]:
-        """Variables before the region; some arrays stand at file scope instead."""
+    def declarations(self, region: Region) -> tuple[list[str], list[str]]:
+        """Variables before the region, and what frees them; some arrays stand at file scope instead."""
         lines: list[str] = []
+        frees: list[str] = []
         for array in region.temporaries:
             declarator = array.name + "".join(f"[{extent.text()}]" for extent in array.extents)
             is_constant = not any(self.is_variable(extent) for extent in array.extents)
+            if array.is_allocated:
+                self.spelling.include("<stdlib.h>")
+                self.spelling.include("<alloca.h>")
+                own, free = allocation(self.draw, array)
+                lines += own
+                frees += free
+                continue
             if is_constant and self.chance(0.15):
                 self.head.append(f"static {array.type} {declarator};")
                 self.temporaries.append(array.name)
@@ -147,7 +169,7 @@ class Generator(Surroundings):
             else:
                 lines.append(f"{array.type} {declarator};")
         lines += [f"{kind} {name} = 0;" for kind, name in region.sums]
-        return lines
+        return lines, frees
 
     def is_variable(self, extent: Form) -> bool:
         return any(name not in self.fixed for name, _ in extent.terms)

@@ -48,7 +48,10 @@ class Loop:
 class Array:
     """An array of the function or of the file.
 
-    written  the box of cells that surely have a value, or None if there is none yet
+    written       the box of cells that surely have a value, or None if there is none yet
+    is_allocated  it is a pointer to allocated memory
+    is_flat       it has one subscript, whatever its rank
+    is_turned     it changes places with another one
     """
 
     name: str
@@ -56,6 +59,9 @@ class Array:
     extents: tuple[Form, ...]
     role: str
     written: tuple[Range, ...] | None = None
+    is_allocated: bool = False
+    is_flat: bool = False
+    is_turned: bool = False
 
     @property
     def rank(self) -> int:

@@ -85,7 +85,12 @@ class Spelling:
     def element(self, array: Array, forms: tuple[Form, ...], scope: Scope) -> str:
         """A cell of an array."""
         texts = [self.subscript(form, scope) for form in forms]
-        if self.has_macros and array.role != "global" and self.chance(0.3):
+        if array.is_flat:
+            text = texts[0]
+            for extent, inner in zip(array.extents[1:], texts[1:], strict=True):
+                text = f"({text}) * ({extent.text()}) + {inner}"
+            return f"{array.name}[{text}]"
+        if self.has_macros and array.role != "global" and not array.is_turned and self.chance(0.3):
             macro = f"{array.name.upper()}_AT{array.rank}"
             letters = ("row_", "col_", "depth_")[: array.rank]
             inner = "".join(f"[{letter}]" for letter in letters)

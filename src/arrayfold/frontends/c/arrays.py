@@ -27,6 +27,7 @@ from arrayfold.c.tree import (
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.allocations import OwnMemory, is_null
 from arrayfold.frontends.c.initial import initial_values
+from arrayfold.frontends.c.pointers import is_repeated
 from arrayfold.program.model import Kept
 
 _ISL_WORDS = (
@@ -261,7 +262,11 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
             initial = initial.inner if isinstance(initial, c.Parentheses) else initial.operand
         is_fresh = isinstance(initial, c.Call) and initial.function.name in _ALLOCATORS
         is_fresh = is_fresh or (array.initial is not None and is_null(array.initial))
-        changes = (node for node in walk(region.function.body) if assigned_variable(node) is array)
+        changes = (
+            node
+            for node in walk(region.function.body)
+            if assigned_variable(node) is array and (node.span.start < region.end or is_repeated(region))
+        )
         if (not is_fresh and initial is not None) or not all(map(_is_allocation, changes)):
             mentions = (node for node in region.nodes() if isinstance(node, c.Reference))
             offset = next(node.span.start for node in mentions if node.variable is array)

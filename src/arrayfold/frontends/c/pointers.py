@@ -62,7 +62,7 @@ class PointerReader:
         inside = self.set_inside
         found = {one: Address(one, Polynomial()) for one in region.function.parameters if one in inside}
         found = {one: address for one, address in found.items() if self.can_follow(one)}
-        if not _is_repeated(region):
+        if not is_repeated(region):
             changed = {one.variable for one in _assignments(nodes) if not region.holds(one.span.start)}
         for variable in declared_in(nodes):
             initial = variable.initial
@@ -223,10 +223,10 @@ def _assignments(nodes: Iterable[Node]) -> Iterator[c.Reference]:
             yield inner
 
 
-def _is_repeated(region: Region) -> bool:
+def is_repeated(region: Region) -> bool:
     """Whether a region may run several times in one call of its function."""
     return any(
-        isinstance(node, c.Label | c.OtherStatement)
+        (isinstance(node, c.Label) and node.span.start < region.end)
         or (isinstance(node, c.For | c.While) and node.span.start < region.start < node.span.end)
         for node in walk(region.function.body)
     )

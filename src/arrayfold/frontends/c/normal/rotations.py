@@ -22,11 +22,11 @@ from arrayfold.frontends.c.normal.texts import end_of
 from arrayfold.frontends.c.normal.turns import (
     Turns,
     is_nested,
-    is_repeated,
     mentions,
     statements_in,
     turns_of,
 )
+from arrayfold.frontends.c.pointers import is_repeated
 
 _LONGEST_PERIOD = 4
 Pointers = Mapping[Variable, Variable]
@@ -296,21 +296,24 @@ class _Rotation:
     def _are_only_freed(self) -> bool:
         """Whether all that happens after the region is that each of the pointers is freed."""
         region = self.scene.region
-        nodes = [node for node in walk(region.function.body) if node.span.start > region.start]
-        frees = [
-            bare(node.arguments[0].operand if isinstance(node.arguments[0], c.Cast) else node.arguments[0])
-            for node in nodes
-            if isinstance(node, c.Call) and node.function.name == "free" and len(node.arguments) == 1
-        ]
-        freed = [_bare_pointer(one) for one in frees]
-        named = [
-            node.variable
-            for node in nodes
-            if isinstance(node, c.Reference)
-            and node.variable in self.after
-            and not region.holds(node.span.start)
-        ]
-        return all(named.count(one) == freed.count(one) == 1 for one in self.after)
+        nodes = [node for node in walk(region.function.body) if node.span.start > region.end]
+        freed: list[Variable | None] = []
+        harmless: list[Variable | None] = []
+        for node in nodes:
+            match node:
+                case c.Call(function=function, arguments=(argument,)) if function.name == "free":
+                    inner = bare(argument)
+                    freed.append(_bare_pointer(inner.operand if isinstance(inner, c.Cast) else inner))
+                case c.If(condition=condition, then=then) if _named(then) == _named(condition):
+                    harmless.append(_bare_pointer(condition))
+                case c.Assign(operator="=", target=target, value=value) if is_null(value):
+                    harmless.append(_bare_pointer(target))
+                case _:
+                    pass
+        named = [node.variable for node in nodes if isinstance(node, c.Reference)]
+        return all(
+            freed.count(one) == 1 and named.count(one) == 1 + harmless.count(one) for one in self.after
+        )
 
     def _needless(self, inside: Sequence[CStatement], is_used_after: bool) -> list[Edit]:
         """What takes out the declarations of pointers that nothing names any more."""

@@ -16,11 +16,11 @@ from arrayfold.frontends.c.normal.texts import end_of
 from arrayfold.frontends.c.normal.turns import (
     Turns,
     is_nested,
-    is_repeated,
     mentions,
     statements_in,
     turns_of,
 )
+from arrayfold.frontends.c.pointers import is_repeated
 
 _LONGEST_PERIOD = 8
 

@@ -119,12 +119,3 @@ def is_nested(region: Region, loop: c.For) -> bool:
         isinstance(node, c.For | c.While) and node is not loop and node.span.start <= start < node.span.end
         for node in region.nodes()
     )
-
-
-def is_repeated(region: Region) -> bool:
-    """Whether a region may run several times in one call of its function."""
-    return any(
-        (isinstance(node, c.Label) and node.span.start < region.end)
-        or (isinstance(node, c.For | c.While) and node.span.start < region.start < node.span.end)
-        for node in walk(region.function.body)
-    )
