@@ -17,7 +17,7 @@ from arrayfold.ordering.auto import ChooseOrder
 from arrayfold.ordering.choose import choose_order
 from arrayfold.ordering.cost import cost_of
 from arrayfold.ordering.live_cells import live_cells
-from arrayfold.ordering.machine import Machine, _cache_sizes
+from arrayfold.ordering.machine import Machine, _cache_sizes, this_machine
 from arrayfold.ordering.scene import Scene
 from arrayfold.passes.reorder import Reorder, reorder
 from arrayfold.program.model import Program
@@ -187,3 +187,13 @@ def test_caches_are_read_where_they_are_told(tmp_path: Path) -> None:
     assert _cache_sizes(tmp_path) == (48 << 10, 2 << 20)
     assert _cache_sizes(tmp_path / "none") == ()
     assert Reorder().is_as_written
+
+
+def test_caches_of_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    this_machine.cache_clear()
+    monkeypatch.setenv("ARRAYFOLD_CACHES", "16K, 512K, 2M")
+    assert this_machine().caches == (16 << 10, 512 << 10, 2 << 20)
+    this_machine.cache_clear()
+    monkeypatch.setenv("ARRAYFOLD_CACHES", "much")
+    with pytest.raises(InputError, match="32K,1M,16M"):
+        this_machine()

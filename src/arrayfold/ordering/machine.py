@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from arrayfold.base.errors import InputError
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
@@ -33,9 +36,19 @@ class Machine:
 
 @cache
 def this_machine() -> Machine:
-    """This machine, with the sizes of its caches where the operating system tells them."""
-    sizes = _cache_sizes(_CACHES)
+    """This machine, with the sizes of caches that ARRAYFOLD_CACHES or the operating system tells."""
+    given = os.environ.get("ARRAYFOLD_CACHES")
+    sizes = _cache_sizes(_CACHES) if given is None else _sizes_in(given)
     return Machine(caches=sizes) if len(sizes) == len(DEFAULT_CACHES) else Machine()
+
+
+def _sizes_in(text: str) -> tuple[int, ...]:
+    """Bytes of caches as a user writes them: 32K,1M,16M."""
+    found = [re.fullmatch(r"(\d+)([KM]?)", part.strip()) for part in text.split(",")]
+    sizes = tuple(int(one[1]) * _UNITS[one[2]] for one in found if one is not None)
+    if len(sizes) != len(DEFAULT_CACHES) or len(found) != len(sizes):
+        raise InputError(f"ARRAYFOLD_CACHES has the sizes of three caches, such as 32K,1M,16M, not {text}")
+    return sizes
 
 
 def _cache_sizes(folder: Path) -> tuple[int, ...]:
