@@ -17,6 +17,7 @@ Capture = pytest.CaptureFixture[str]
 
 def without_times(text: str) -> str:
     text = re.sub(r"\d+\.\d+ ms", "1.0 ms", text)
+    text = re.sub(r"\d+\.\d+ times as fast;", "1.0 times as fast;", text)
     text = re.sub(r"whole program \d+ -> \d+ bytes", "whole program 2 -> 1 bytes", text)
     text = re.sub(r'"seconds": [\d.e-]+', '"seconds": 0.01', text)
     return "\n".join(re.sub(r" {2,}", "  ", line.rstrip()) for line in text.strip().splitlines())

@@ -130,6 +130,11 @@ def _run_data(run: RunReport | NotRun) -> dict[str, Any]:
         "original_peak_bytes": original,
         "folded_peak_bytes": folded,
         "sanitized": run.is_sanitized,
+        **(
+            {}
+            if run.seconds is None
+            else {"original_seconds": run.seconds[0], "folded_seconds": run.seconds[1]}
+        ),
         "compared": [
             {"at": dict(one.sizes), "equal": one.is_equal, "problem": one.problem or None}
             for one in (run.first, *run.others)

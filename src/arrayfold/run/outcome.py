@@ -62,6 +62,7 @@ class RunReport:
 
     array_bytes, folded_bytes  of the arrays that were folded, at the sizes of the first comparison
     is_as_it_is                the region is in main, so that the program chose its sizes itself
+    seconds                    of one call of the original and of the folded function, where they were timed
     """
 
     name: str
@@ -71,6 +72,7 @@ class RunReport:
     folded_bytes: int
     is_sanitized: bool
     is_as_it_is: bool = False
+    seconds: tuple[float, float] | None = None
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -103,6 +105,10 @@ class RunReport:
         parts = [f"{where}: results equal bit for bit{sanitized}"]
         if not self.is_as_it_is or not self.first.sizes:
             parts.append(f"arrays {self.array_bytes} -> {self.folded_bytes} bytes{self._memory}")
+        if self.seconds is not None:
+            before, after = self.seconds
+            speed = before / max(after, 1e-12)
+            parts.append(f"{1e3 * before:.3f} ms -> {1e3 * after:.3f} ms, {speed:.2f} times as fast")
         also = [one.sizes for one in self.others if one.is_fair]
         if also:
             parts.append(f"also equal at {_listed(also)}")
