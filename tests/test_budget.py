@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import time
 from collections.abc import Callable
@@ -18,14 +19,17 @@ from arrayfold.base import budget as budgets
 from arrayfold.base import deadline
 from arrayfold.base.budget import Budget, add_work, work_done
 from arrayfold.base.deadline import answer_in_time, in_time, isolated
-from arrayfold.base.errors import BudgetExceeded, InternalError, IslFailure
+from arrayfold.base.errors import BudgetExceeded, InternalError, IslFailure, NothingProved
+from arrayfold.cli import start
 from arrayfold.fold import deadline as fold_deadline
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.check import check
 from arrayfold.fold.compare import compare
 from arrayfold.fold.deadline import keep, likely_arrays
 from arrayfold.judge.verify import Proof, Undecided, verify
+from arrayfold.methods import Request
 from arrayfold.program.model import Problem
+from arrayfold.select.choose import Candidate, best_of
 from arrayfold.sharing.interference import Interference
 from arrayfold.sharing.placement import offsets_for
 from support.command import run
@@ -398,3 +402,30 @@ def test_in_the_library_a_defect_is_an_error_of_ours(monkeypatch: pytest.MonkeyP
 def test_a_process_knows_whether_it_is_a_child() -> None:
     assert not deadline._is_child
     assert answer_in_time(lambda _: deadline._is_child, Budget(20), "work")
+
+
+def test_where_the_budget_ends_all_methods_an_array_keeps_its_cells() -> None:
+    """It is no proof that there is no mapping: the array is as it was, and the reason is said once."""
+    conflicts = Analysis.of(af.read("examples/jacobi-1d.toml")).conflicts("A")
+    request = Request.of(conflicts, {})
+    cut = [
+        Candidate(name, None, None, 0.0, f"{name}: cut short", is_cut=True) for name in ("identity", "linear")
+    ]
+    other = Candidate("basis", None, None, 0.0, "basis: no lattice")
+    with pytest.raises(BudgetExceeded, match="identity: cut short"):
+        best_of([*cut, other], conflicts, request)
+    with pytest.raises(NothingProved, match="no lattice"):
+        best_of([other], conflicts, request)
+
+
+def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str, *arguments: Any) -> Any:
+        if name == "arrayfold.cli.main":
+            raise KeyboardInterrupt
+        return imported(name, *arguments)
+
+    imported = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    assert ended.value.code == 130

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arrayfold.cli.main import main
+from arrayfold.cli.start import main
 
 if __name__ == "__main__":
     main()

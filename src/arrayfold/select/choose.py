@@ -211,6 +211,9 @@ def best_of(candidates: Sequence[Candidate], conflicts: Conflicts, request: Requ
     if any(candidate.method == _EXACT and candidate.is_proved for candidate in candidates):
         candidates = [candidate for candidate in candidates if candidate.method in (*_SIMPLE, _EXACT)]
     proved = [(candidate.mapping, candidate) for candidate in candidates if candidate.mapping is not None]
+    cut = [candidate.reason for candidate in candidates if candidate.is_cut]
+    if not proved and cut:
+        raise BudgetExceeded(cut[0])
     if not proved:
         reasons = "; ".join(f"{candidate.method}: {candidate.reason}" for candidate in candidates)
         raise NothingProved(f"{conflicts.name}: no mapping could be proved ({reasons})")
