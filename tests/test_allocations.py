@@ -127,6 +127,16 @@ def test_sizes_that_changed_since_the_allocation() -> None:
     assert result.kept["t"].startswith("h may have another value where it is allocated in line")
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_sizes_that_change_in_a_loop_around_the_allocation(is_kept: bool) -> None:
+    before = "float *t = malloc(4 * w * h);" if not is_kept else "if (!t) t = malloc(4 * w * h);"
+    text = TEXT.replace("y < h;", "y < h - k;")
+    head = "float *t = 0; " * is_kept
+    loop = f"{head}for (int k = 0; k < 3; k++) {{ {before}"
+    program = program_of(text % (loop, "} " if is_kept else "free(t); }"))
+    assert ("t" in program.kept) == is_kept
+
+
 def test_static_arrays_of_a_file_go() -> None:
     regions = [fold(one).region(style="readable") for one in read_all(KERNELS / "allocated.c")]
     code = write_c(regions).decode()

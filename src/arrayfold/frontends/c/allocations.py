@@ -345,7 +345,7 @@ def _why_not_there(
     declared = [*function.parameters, *declared_in(walk(function.body))]
     if sum(one.name == variable.name for one in declared) > 1:
         return f"{variable.name} is the name of several variables"
-    changed = {*assigned_in(walk(function.body)), *variables_with_address(function)}
+    changed = {*_changed_between(region, allocation), *variables_with_address(function)}
     for size in parameters:
         if size.storage == "global" and "const" not in size.type.canonical.split():
             return f"its size may depend on {size.name}, which is global"
@@ -363,6 +363,31 @@ class _Element:
 
     spelling: str
     width: int
+
+
+def _changed_between(region: Region, allocation: Allocation) -> set[Variable]:
+    """Variables that may change after an allocation and before the region.
+
+    Where each pass through the block of the region comes to the allocation first, what stands between counts.
+    """
+    nodes = list(walk(region.function.body))
+    declared = next(
+        (one for one in nodes if isinstance(one, c.Declare) and allocation.variable in one.variables), None
+    )
+    block = next((one for one in nodes if isinstance(one, c.Block) and declared in one.statements), None)
+    is_first = (
+        block is not None
+        and len(allocation.setters) == 1
+        and isinstance(allocation.setters[0].whole, Variable)
+        and block.span.start < allocation.at < region.start < block.span.end
+        and not any(isinstance(one, c.Label) and one.span.start < region.end for one in nodes)
+        and not any(
+            isinstance(one, c.For | c.While) and allocation.at < one.span.start < region.start < one.span.end
+            for one in nodes
+        )
+    )
+    between = [one for one in nodes if allocation.at < one.span.start < region.start]
+    return set(assigned_in(between if is_first else nodes))
 
 
 class SizeReader:
