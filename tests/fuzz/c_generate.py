@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fuzz.c_bodies import Region
+from fuzz.c_forms import in_other_forms
 from fuzz.c_memory import allocation
 from fuzz.c_program import CProgram, Function, Node, Parameter
 from fuzz.c_scope import Array, Scope, samples_of
@@ -238,4 +239,4 @@ class Generator(Surroundings):
 
 def random_program(seed: int) -> CProgram:
     """The file that belongs to a seed."""
-    return Generator(seed).program()
+    return in_other_forms(Generator(seed).program(), seed)

@@ -87,6 +87,9 @@ def _argument(parameter: Parameter) -> str:
         return f"(void *)fuzz_{parameter.name}"
     if parameter.kind == "size":
         return parameter.name
+    if parameter.kind in ("pointer", "structure"):
+        values = f"({parameter.type}){{{', '.join(parameter.extents)}}}"
+        return f"&{values}" if parameter.kind == "pointer" else values
     return f"({parameter.type})0.5 == 0 ? ({parameter.type})3 : ({parameter.type})0.7"
 
 

@@ -63,6 +63,8 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
     for name in program.temporaries:
         if draw.random() < 0.8:
             words += ["--temporary", name]
+    if "#pragma scop" not in program.text:
+        words += [word for one in program.functions for word in ("--function", one.name)]
     if draw.random() < 0.05:
         words.append("--no-alias")
     if draw.random() < 0.75:

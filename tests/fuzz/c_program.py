@@ -21,8 +21,8 @@ Node = str | Block
 class Parameter:
     """What a function is called with.
 
-    kind     "size", "scalar" or "array"
-    extents  C expressions, of an array
+    kind     "size", "scalar", "array", or "structure" and "pointer" for sizes in a structure
+    extents  C expressions, of an array; names of the sizes in a structure
     spelling how the file declares it
     """
 
