@@ -142,3 +142,13 @@ def test_rows_behind_pointers_are_read_only() -> None:
     assert kept(program, "p_data") == "a part of p"
     with pytest.raises(InputError, match="what this is a part of"):
         program_of(parameters, region(text % "p[i].data[j] = x[i][j]"))
+
+
+def test_declarations_inside_name_the_same_arrays() -> None:
+    body = region(
+        "for (int i = 0; i < s->n; i++) t[i] = x[i]; "
+        "for (int i = 0; i < s->n; i++) { const float v = t[i]; x[i] = v; }",
+        "float t[s->n];",
+    )
+    program = program_of("struct size *s, float x[restrict s->n]", body)
+    assert sorted(one.name for one in program.arrays) == ["t", "v", "x"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation import operators
 from arrayfold.validation.access import Accesses
-from arrayfold.validation.faults import Unsupported
+from arrayfold.validation.faults import Fault, Unsupported
 from arrayfold.validation.memory import NULL
 from arrayfold.validation.nodes import Node
 from arrayfold.validation.operators import COMPARISONS, Run, in_order
@@ -129,7 +129,21 @@ class Expressions(Accesses):
             return Value(self.decayed(run, kind, node.spot), Pointer(kind.element))
         loaded = self.load(run, kind, node.spot)
         path = node.path if node.is_place and self.scope.sized else None
-        return Value(loaded if path is None else self.sized(path, loaded), kind)
+        return Value(loaded if path is None else self._size_in_field(path, loaded, kind), kind)
+
+    def _size_in_field(self, path: str, loaded: Run, kind: CType) -> Run:
+        """The value of a field that may be a size of the context; its type may not have that value."""
+        sized = self.sized(path, loaded)
+        if sized is loaded or not isinstance(kind, Integer):
+            return sized
+
+        def checked(f: Frame) -> Any:
+            value = sized(f)
+            if type(value) is int and not kind.low <= value <= kind.high:
+                raise Fault(f"{path} cannot be {value}")
+            return value
+
+        return checked
 
     # ------------------------------------------------ conversions
 

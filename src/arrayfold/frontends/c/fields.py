@@ -291,7 +291,8 @@ class _Rewriting:
         """The region of the new function."""
         region, function = self.found.region, self.found.region.function
         known = dict.fromkeys([*function.parameters, *c.declared_in(walk(function.body))])
-        self.exchanged.update({one: replace(one) for one in known if self._names_fields(one)})
+        while new := {one: replace(one) for one in known if self._must_change(one)}:
+            self.exchanged.update(new)
         for new in self.exchanged.values():
             object.__setattr__(new, "extents", self.of(new.extents))
             object.__setattr__(new, "initial", self.of(new.initial))
@@ -299,11 +300,14 @@ class _Rewriting:
         changed = replace(function, parameters=parameters, body=self.of(function.body))
         return replace(region, function=changed, statements=self.of(region.statements))
 
-    def _names_fields(self, variable: Variable) -> bool:
-        """Whether a declaration says something of a field that becomes a variable."""
+    def _must_change(self, variable: Variable) -> bool:
+        """Whether a declaration that is not exchanged yet names a field, or a variable that is."""
+        if variable in self.exchanged:
+            return False
         parts = (*variable.extents, variable.initial)
-        nodes = (node for part in parts if isinstance(part, Expression) for node in walk(part))
-        return any(self._variable(node) is not None for node in nodes)
+        nodes = [node for part in parts if isinstance(part, Expression) for node in walk(part)]
+        is_named = any(one in self.exchanged for one in c.named_in(nodes))
+        return is_named or any(self._variable(node) is not None for node in nodes)
 
     def _variable(self, node: Node) -> Variable | None:
         path = self.found.paths.get(node)

@@ -11,6 +11,7 @@ from arrayfold.c.lexer import find_pragmas
 from arrayfold.c.source import CText, Original, Region
 from arrayfold.c.tree import CStatement
 from arrayfold.frontends.c.clang import Unit, parse_c
+from arrayfold.frontends.c.normal.filling import filling_loops
 from arrayfold.frontends.c.normal.flat_loops import flat_loops
 from arrayfold.frontends.c.normal.inlining import inlined_calls
 from arrayfold.frontends.c.normal.loops import counting_loops
@@ -23,6 +24,7 @@ from arrayfold.frontends.c.normal.toggles import toggled_numbers
 _MOST_ROUNDS = 60
 _PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (
     smaller_regions,
+    filling_loops,
     counting_loops,
     toggled_numbers,
     rotating_pointers,
