@@ -109,7 +109,9 @@ def _compared(
     conflicts: Conflicts, request: Request, params: Mapping[str, int], *, only_general: bool
 ) -> ComparedArray:
     everything = list(ask_all(conflicts, request))
-    candidates = [candidate for candidate in everything if candidate.method in METHODS]
+    # The first candidate of a method is what it finds itself; a later one is for cells divided by a stride.
+    first = {candidate.method: candidate for candidate in reversed(everything)}
+    candidates = [first[name] for name in dict.fromkeys(c.method for c in everything) if name in METHODS]
     bound = find_lower_bound(conflicts, request.budget, params)
     others = (name for name, method in METHODS.items() if not (method.is_general or only_general))
     rest = replace(request, budget=request.budget.part(_SHARE_OF_OTHERS))
