@@ -215,3 +215,20 @@ def test_reduced_kernels_are_kernels() -> None:
             assert (size * vector[0] + vector[1]) % (2 * size + 1) == 0
     assert is_onto([[1, 2]])
     assert not is_onto([[2, 4]])
+
+
+def test_a_pattern_may_begin_late(tmp_path: Path) -> None:
+    triangle = "0 <= i < N and 0 <= j <= i"
+    file = tmp_path / "triangle.toml"
+    file.write_text(
+        'context = "[N] -> { : N >= 4 }"\n'
+        f'domain = "[N] -> {{ S[i, j] : {triangle}; T[i, j] : {triangle} }}"\n'
+        'write = "[N] -> { S[i, j] -> A[i, j]; T[i, j] -> o[i, j] }"\n'
+        'read = "[N] -> { S[i, j] -> A[i - 2, j + 2] : i >= 2 and j <= i - 4;'
+        ' S[i, j] -> A[i, j - 2] : j >= 2; T[i, j] -> A[i, j - 1] : j >= 1 }"\n'
+        'schedule = "[N] -> { S[i, j] -> [i, j, 0]; T[i, j] -> [i, j, 1] }"\n'
+        'temporary = ["A"]\n'
+        f'live_out = "[N] -> {{ o[i, j] : {triangle} }}"\n'
+    )
+    folded = fold(read(file))["A"]
+    check_cases(folded, range(7, 12), [6, 8, 10, 12, 14])

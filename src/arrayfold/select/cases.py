@@ -38,6 +38,7 @@ _MOST_RANK = 3
 _COMPARED = 6
 _SHARE = 0.5
 _SUMMED = 24
+_LATE = 3
 _FAR = 10**5
 
 
@@ -77,7 +78,7 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
     with suppress(ArrayfoldError), request.budget.limit(f"cases of {conflicts.name}"):
         if least and len(least) == 1:
             ((name, start),) = least.items()
-            searched = (
+            searched = [
                 _Search(
                     one,
                     name,
@@ -87,8 +88,12 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
                     first_fitted(request, start),
                 ).cases()
                 for one in (array, _Array(conflicts, None))[: 1 if array.strides is None else 2]
-            )
-            found = min(searched, key=lambda cases: _total(cases, best, name, start))
+            ]
+            found = min(searched, key=lambda cases: (_total(cases, best, name, start), len(cases)))
+            # What the other search found may be valid everywhere.
+            others = (case for cases in searched if cases is not found for case in cases)
+            everywhere = (_proved_on(conflicts, conflicts.context, case.mapping) for case in others)
+            found = (*found, *(case for case in everywhere if case is not None))
     with suppress(ArrayfoldError), request.budget.limit(f"the sizes asked for {conflicts.name}"):
         found = (*found, *_at_requested_sizes(array, request, best, found))
     return found
@@ -106,7 +111,9 @@ def settled(
     joined: list[Case] = []
     for case in cases:
         same = next((k for k, other in enumerate(joined) if other.mapping == case.mapping), None)
-        together = None if same is None else _proved_on(conflicts, joined[same].when.union(case.when), case)
+        together = (
+            None if same is None else _proved_on(conflicts, joined[same].when.union(case.when), case.mapping)
+        )
         if same is None or together is None:
             joined.append(case)
         else:
@@ -114,18 +121,18 @@ def settled(
     size = best.mapping.size
     for case in joined:
         if request.rank(case.size) < request.rank(size):
-            proved = _proved_on(conflicts, conflicts.context, case)
+            proved = _proved_on(conflicts, conflicts.context, case.mapping)
             if proved is not None:
                 best = replace(best, mapping=proved.mapping, verdict=proved.proof, method="auto")
                 size = proved.size
     return best, tuple(case for case in joined if is_above_somewhere(size, case.size, case.when))
 
 
-def _proved_on(conflicts: Conflicts, when: isl.Set, case: Case) -> Case | None:
-    """The case for other parameter values, if its mapping is proved for these."""
+def _proved_on(conflicts: Conflicts, when: isl.Set, mapping: ModularMapping) -> Case | None:
+    """A mapping as a case for some parameter values, if it is proved for these."""
     with suppress(ArrayfoldError):
-        verdict = verify(conflicts.within(when), case.mapping)
-        return Case(coalesced(when), case.mapping, verdict) if isinstance(verdict, Proof) else None
+        verdict = verify(conflicts.within(when), mapping)
+        return Case(coalesced(when), mapping, verdict) if isinstance(verdict, Proof) else None
     return None
 
 
@@ -244,17 +251,18 @@ class _Search:
                 {self.name: period * _FAR + residue}
             ):
                 continue
-            for start in dict.fromkeys((first, general)):
+            late = range(general, general + (_LATE + 1 if period == 1 else 1))
+            for start in dict.fromkeys((first, *late)):
                 early = ({new_name: m, self.name: period * m + residue} for m in range(start, general))
                 if any(mapping.size.evaluate(at) > self.best.evaluate(at) for at in early):
                     continue
                 where = isl.Set(f"[{new_name}] -> {{ : {new_name} >= {start} }}")
-                verdict = verify(cells.within(where), mapping)
-                if isinstance(verdict, Proof):
+                proved = _proved_on(cells, where, mapping)
+                if proved is not None:
                     case = Case(
                         self._when(period, residue, start),
                         mapping.with_formulas(lambda formula: formula.replace_names({new_name: back})),
-                        verdict,
+                        proved.proof,
                     )
                     before = [period * m + residue for m in range(first, start)]
                     return [*self._single_sizes(before), case]
@@ -269,7 +277,9 @@ class _Search:
 
     @cached_property
     def _general_bases(self) -> list[AffineBasis]:
-        return fitted_bases(self.optima, self.name, range(self.first, _FAR))
+        """Lattices for all sizes, where the pattern begins at once or a little later."""
+        early = fitted_bases(self.optima, self.name, range(self.first, _FAR))
+        return early or fitted_bases(self.optima, self.name, range(self.first + _LATE, _FAR))
 
     def _when(self, period: int, residue: int, start: int) -> isl.Set:
         name = self.name
