@@ -287,3 +287,24 @@ def test_threads_inside_of_a_tile_share_its_buffer() -> None:
     """One cell is live at a time in each thread, and the buffer is for all of them."""
     result = fold(program_of(INNER_THREADS), local=1)
     assert sizes_of(result) == {"a_tile": "N"}
+
+
+def test_flat_arrays_have_no_buffers() -> None:
+    text = """
+void f(int n, int m, const int *restrict in, int *restrict out)
+{
+    int t[n * m];
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++)
+            t[i * m + j] = in[i * m + j];
+        for (int j = 0; j < m; j++)
+            out[i * m + j] = t[i * m + m - 1 - j];
+    }
+#pragma endscop
+}
+"""
+    with pytest.raises(InputError, match="no array can have a buffer"):
+        fold(program_of(text), local=1)
+    with pytest.raises(InputError, match="t is a flat array"):
+        fold(program_of(text), local=1, arrays=["t"])

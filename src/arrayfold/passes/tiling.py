@@ -96,6 +96,12 @@ def check_for_tiles(program: Program, name: str) -> None:
         raise InputError("buffers of tiles need a schedule that says which loops there are")
     if program.exclusive is not None or any(meaning == "forall" for meaning in program.parallel.values()):
         raise InputError("buffers of tiles need loops that run one after the other, or doall loops")
+    source = program.source
+    if source is not None and source.variables[name] in source.flat:
+        raise InputError(
+            f"{name} is a flat array, so it cannot have a buffer; one of several dimensions can",
+            source.text.place(source.variables[name].at),
+        )
     for statement in program.statements:
         for access in statement.accesses:
             is_known = access.relation.is_single_valued() and (access.is_must or not access.is_write)
