@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -73,11 +74,15 @@ def choose_order(program: Program, params: Mapping[str, int], machine: Machine |
 
 
 def _is_allowed(cost: Cost, as_written: Cost) -> bool:
+    if math.isinf(as_written.cycles):
+        return cost is as_written
     return cost.cycles <= _ROUNDING * as_written.cycles and cost.work <= _MOST_WORK * as_written.work
 
 
 def _best(rated: Sequence[Rated]) -> Rated:
     """The fastest order, or a hardly slower one with fewer cells; never one slower than as written."""
+    if math.isinf(rated[0].cost.cycles):
+        return rated[0]
     allowed = [one for one in rated if _is_allowed(one.cost, rated[0].cost)]
     fastest = min((one.cost for one in allowed), key=lambda cost: cost.cycles)
     close = [

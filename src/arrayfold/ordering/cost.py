@@ -5,6 +5,7 @@ The model is that of docs/cost-model.md. It looks at one iteration in the middle
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ _CYCLES_OF_A_CHAIN = 3.0
 _CYCLES_TO_BEGIN = 12.0
 _CYCLES_TO_WRAP = 40.0
 _STRETCH = 256
+_MOST_UNKNOWN = 0.3
+_NEGLIGIBLE = 0.05
 # How much of the work that is not the slowest is hidden behind it.
 _OVERLAP = 0.7
 
@@ -59,6 +62,8 @@ def cost_of(scene: Scene, schedule: isl.UnionMap, machine: Machine) -> Cost:
     folded = {name: count * scene.bytes_of(name) for name, count in cells.items()}
     model = _Model(scene, times, machine, folded, Pairs.of(times, scene.at_sizes(scene.carried)))
     root = model.node(list(times.parts), 0, {name: part.range() for name, part in times.parts.items()})
+    if not _is_known(root, times):
+        return Cost(math.inf, math.inf, sum(cells.values()), sum(folded.values()), 0.0)
     work, vectorised, iterations = root.work
     # What fits into a cache as a whole is there already: programs are compared warm.
     touched, _ = root.footprint
@@ -70,6 +75,16 @@ def cost_of(scene: Scene, schedule: isl.UnionMap, machine: Machine) -> Cost:
     cycles = slowest + (1 - _OVERLAP) * (sum(parts) - slowest)
     share = vectorised / iterations if iterations else 1.0
     return Cost(cycles, work, sum(cells.values()), sum(folded.values()), share)
+
+
+def _is_known(root: _Node, times: Times) -> bool:
+    """Whether iterations in the middle of loops stand for all of them, by the number of instances."""
+    actual = {name: float(str(part.domain().count_val())) for name, part in times.parts.items()}
+    total = sum(actual.values())
+    return all(
+        abs(root.instances.get(name, 0.0) - count) <= _MOST_UNKNOWN * max(count, _NEGLIGIBLE * total)
+        for name, count in actual.items()
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +182,15 @@ class _Node:
     def _short(self, name: str) -> frozenset[int]:
         times = self.model.times
         return frozenset(d for d in range(self.d + 1, times.depth) if times.is_short(name, d))
+
+    @cached_property
+    def instances(self) -> dict[str, float]:
+        """Statement -> how many instances of it the loops are taken to run."""
+        if self._parts:
+            return {name: count for part in self._parts for name, count in part.instances.items()}
+        if self._loop is None or self._innermost is not None:
+            return self._counts()
+        return {name: count * self._count for name, count in self._inside.instances.items()}
 
     # ------------------------------------------------ work
 
