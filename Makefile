@@ -9,7 +9,7 @@ ITSELF := $(UV) pip install --quiet --python .venv --no-deps --no-build-isolatio
 # Tests start the command hundreds of times: its modules are compiled once, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-long lint browser fuzz bench docs lock clean
+.PHONY: demo test test-long test-compilers lint browser fuzz bench docs lock clean
 
 demo: $(READY)  ## set up, then fold the shipped blur, write the code to demo.folded.c, run and compare both
 	$(BIN)/arrayfold fold examples/blur-interleaved.c --param N=1024 -o demo.folded.c --force --run
@@ -20,6 +20,10 @@ test: $(READY) lint browser  ## set up, then everything that CI runs
 
 test-long: $(READY)  ## the tests that `make test` leaves out: larger programs than those of shorter tests
 	$(BIN)/pytest -n 2 --dist loadgroup -m long
+
+test-compilers: $(READY)  ## what needs clang and MLIR: root on Debian gets them
+	apt-get update -qq && apt-get install -qq -y --no-install-recommends clang-22 mlir-22-tools > /dev/null
+	$(BIN)/pytest tests/test_jscop.py tests/test_other_tools.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -25,7 +25,7 @@ from test_imports import PACKAGES
 BLOCKS = [block for page in PAGES for block in fenced_blocks(page)]
 LANGUAGES = {"console", "python", "c", "toml", "yaml", "json", "bash"}
 COMMANDS = typer.main.get_command(main.app)
-TARGETS = set(re.findall(r"^([a-z]+):", Path("Makefile").read_text(), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", Path("Makefile").read_text(), re.MULTILINE))
 
 
 def in_language(*names: str) -> list[Block]:
@@ -96,7 +96,9 @@ def test_commands_that_are_not_run_exist() -> None:
     for block in in_language("bash"):
         for line in block.text.splitlines():
             assert re.match(
-                r"(#|arrayfold |make |export |source |\.venv/bin/arrayfold |pip |pre-commit )|$", line
+                r"(#|arrayfold |make |export |source |\.venv/bin/arrayfold |pip |pre-commit )"
+                r"|clang-22 |\./\w+$|mv |$",
+                line,
             ), f"{block}: {line}"
             if line:
                 check_command(line) if not line.startswith("#") else None
@@ -141,7 +143,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
 
 def test_every_public_name_is_in_the_reference() -> None:
     shown = set(re.findall(r"^::: (\S+)$", Path("docs/reference.md").read_text(), re.MULTILINE))
-    for name in af.__all__:
+    for name in set(af.__all__) - {"__version__"}:
         item = getattr(af, name)
         assert f"{item.__module__}.{name}" in shown, name
 

@@ -163,6 +163,7 @@ def fold(
         not no_check,
         source.context is not None,
         check_assumptions,
+        source.arguments,
     )
     check_outputs(output, placement, force=force, source=source.file)
     job = _Job(source, options, code, mode, started_budget(budget), source.talk(as_json), summary, as_tool)

@@ -69,13 +69,18 @@ class FoldedOutput:
     is_checked: bool = True
     has_context: bool = True
     checks_assumptions: bool = False
+    arguments: tuple[str, ...] = ()
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
         self._slack_cells()
         if self.output is None and not self.run:
             return
-        if getattr(problems[0], "source", None) is None:
+        if self._is_jscop and self.run:
+            raise InputError(
+                "--run runs C files", hint="arrayfold cc compiles a file by Polly, see docs/howto/llvm.md."
+            )
+        if getattr(problems[0], "source", None) is None and not self._is_jscop:
             raise InputError(
                 f"{self.file} is a problem file, which has no C code to rewrite; leave out -o and --run",
                 hint="The mapping is in the table, and with --json in a form that programs can read.",
@@ -93,6 +98,21 @@ class FoldedOutput:
         return STRIP if self.slack == "auto" else 0
 
     @property
+    def _is_jscop(self) -> bool:
+        """Whether a file of Polly is folded, and is to be written as such."""
+        return self.file.endswith(".jscop")
+
+    def _write_jscop(self, results: Sequence[FoldResult]) -> None:
+        from arrayfold.base.input_file import read_input, text_of
+        from arrayfold.fold.jscop import folded_jscop
+
+        assert self.output is not None
+        path = Path(self.file)
+        (result,) = results
+        folded = folded_jscop(self.file, text_of(path, read_input(path)), result, self.arguments)
+        write_output(self.output, folded.encode(), force=self.force, source=self.file)
+
+    @property
     def is_wanted(self) -> bool:
         """Whether there is code to write or to run."""
         return self.output is not None or self.run
@@ -105,6 +125,9 @@ class FoldedOutput:
         What is written was executed beside the original before, unless that is turned off.
         """
         if not self.is_wanted:
+            return [], None
+        if self._is_jscop:
+            self._write_jscop(results)
             return [], None
         regions, code = self._code(results, budget)
         for name in (name for region in regions for name in region.unfolded):

@@ -89,6 +89,10 @@ def _read(
         return [*read_c(str(path), data, arguments, context=context, functions=functions)]
     if functions:
         raise InputError(f"{path} is not a C file; --function names a function of one")
+    if path.suffix == ".jscop":
+        from arrayfold.frontends.jscop.read import read_jscop
+
+        return [read_jscop(str(path), text, arguments)]
     if arguments:
         raise InputError(f"{path} is not a C file; options after -- are for the C parser")
     if path.suffix == ".toml":
@@ -109,5 +113,5 @@ def _read(
         return [*read_python(str(path), text)]
     raise InputError(
         f"{path}: expected a C or C++ file (.c, .cpp), a Python file (.py) or a problem file (.toml)",
-        hint="Also read: JSON of model (.json), files of pet (.scop, .yaml) and of SMO (.smo.input).",
+        hint="Also read: JSON of model (.json), files of pet (.scop), Polly (.jscop) and SMO (.smo.input).",
     )
