@@ -40,7 +40,7 @@ class Induction:
         amounts = {
             one: amount
             for one, amount in found.items()
-            if amount is not None and one in values and not one.type.is_boolean and one.type.bits >= 32
+            if amount is not None and one in values and _is_counted(one)
         }
         return cls({one: values[one] for one in amounts}, amounts)
 
@@ -53,7 +53,7 @@ class Induction:
         return {
             one: _plus(scope.lifted(value), turns, self.amounts[one])
             for one, value in self.before.items()
-            if one.type.kind == "signed"
+            if one.type.kind == "signed" or one.is_pointer
         }
 
     def all_inside(
@@ -92,6 +92,11 @@ class Induction:
             unchanged = self.before[one].subtract_domain(turns.domain())
             found[one] = coalesced(after.union_add(unchanged))
         return found
+
+
+def _is_counted(variable: Variable) -> bool:
+    """Whether a step of a variable is one of whole numbers; a pointer's are those of its index."""
+    return variable.is_pointer or (not variable.type.is_boolean and variable.type.bits >= 32)
 
 
 def _turns(distance: isl.PwAff, step: int) -> isl.PwAff:

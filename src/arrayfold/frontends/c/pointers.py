@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -13,7 +13,8 @@ from arrayfold.c import tree as c
 from arrayfold.c.source import Region, assigned_in, changed_operand, variables_with_address
 from arrayfold.c.tree import Expression, FunctionTree, Node, Variable, bare, declared_in, named_in, walk
 from arrayfold.frontends.c.affine import AffineReader, Scope
-from arrayfold.frontends.c.polynomials import Polynomial, PolynomialReader, either
+from arrayfold.frontends.c.integers import constant
+from arrayfold.frontends.c.polynomials import ONE, Polynomial, PolynomialReader, either
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +195,32 @@ class PointerReader:
             return None
         start = Address(start.array, None if start.index is None else start.index.mapped(scope.lifted))
         return start.moved(steps if "+" in operator else -steps)
+
+
+def elements_moved(scope: Scope) -> dict[Variable, isl.PwAff]:
+    """Pointer -> { [i] -> [v] }: what of the index of the place it points to has no stride."""
+    zero = constant(scope.space, 0)
+    return {
+        pointer: scope.lifted(address.index.terms.get(ONE, zero))
+        for pointer, address in scope.pointers.items()
+        if address.index is not None
+    }
+
+
+def with_elements_moved(scope: Scope, counted: Mapping[Variable, isl.PwAff], before: Scope) -> Scope:
+    """What is known with pointers counted along, and other variables.
+
+    counted  { [i] -> [v] }  values of variables, and what of the index of a pointer has no stride
+    before   where the pointers pointed first
+    """
+    pointers, values = dict(scope.pointers), dict(scope.values)
+    for variable, value in counted.items():
+        address = before.pointers.get(variable)
+        if address is None or address.index is None:
+            values[variable] = value
+        else:
+            pointers[variable] = Address(address.array, Polynomial({**address.index.terms, ONE: value}))
+    return replace(scope, values=values, pointers=pointers)
 
 
 _INT = c.CType("int", "signed", 32, "int")

@@ -38,7 +38,7 @@ from arrayfold.frontends.c.loop_headers import (
 from arrayfold.frontends.c.loops import LoopReader, earlier_iterations
 from arrayfold.frontends.c.on_data import LoopsOnData, as_while
 from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
-from arrayfold.frontends.c.pointers import PointerReader
+from arrayfold.frontends.c.pointers import PointerReader, elements_moved, with_elements_moved
 from arrayfold.frontends.c.stated import asserted, is_silent
 from arrayfold.frontends.c.values import ValueTracker
 
@@ -149,7 +149,7 @@ class RegionWalk:
             case c.For():
                 counted = self._for(statement, replace(place, path=place.at(number)))
                 scope = self._values.without_assigned(statement, place.scope)
-                return number + 1, place.in_scope(replace(scope, values={**scope.values, **counted}))
+                return number + 1, place.in_scope(with_elements_moved(scope, counted, place.scope))
             case c.While():
                 return self._while(statement, place, number)
             case c.Switch():
@@ -373,7 +373,8 @@ class RegionWalk:
                 "this loop is parallel and has a break", loop.span.start, "OpenMP does not allow that."
             )
         scope = self._values.without_assigned(loop.body, place.scope)
-        counted = Induction.of(loop, place.scope.values, self._affine)
+        known = {**place.scope.values, **elements_moved(place.scope)}
+        counted = Induction.of(loop, known, self._affine)
         with refused_headers():
             if not variable.type.is_integer:
                 raise self._text.error(f"loop iterator {variable.name} is not an integer", loop.span.start)
@@ -387,7 +388,7 @@ class RegionWalk:
             if condition is None and "break" not in jumps_out(loop.body):
                 raise self._endless(loop)
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
-        inner = replace(scope, values={**scope.values, **turns.counted})
+        inner = with_elements_moved(scope, turns.counted, place.scope)
         self._turns(loop, within(place, inner, variable, turns.domain, link), None)
         if "break" in jumps_out(loop.body):
             return {}
