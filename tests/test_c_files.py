@@ -75,7 +75,7 @@ def kept_reason(before: str, body: str = LOOP, after: str = "", head: str = "") 
             f"{STDLIB}\n#define ALLOCATED(n) malloc(8 * (n))",
             "its allocation in line 5 comes",
         ),
-        ("N++; double *tmp = malloc(8 * N);", "", STDLIB, "N may have another value"),
+        ("double *tmp = malloc(8 * N); N--;", "", STDLIB, "N may have another value"),
     ],
 )
 def test_why_an_array_is_kept(before: str, after: str, head: str, reason: str | None) -> None:
