@@ -16,6 +16,7 @@ from arrayfold.order.row_fusion import RowFusion
 from arrayfold.ordering.auto import ChooseOrder
 from arrayfold.ordering.choose import choose_order
 from arrayfold.ordering.cost import cost_of
+from arrayfold.ordering.hint import order_hint
 from arrayfold.ordering.live_cells import live_cells
 from arrayfold.ordering.machine import Machine, _cache_sizes, this_machine
 from arrayfold.ordering.scene import Scene
@@ -197,3 +198,45 @@ def test_caches_of_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARRAYFOLD_CACHES", "much")
     with pytest.raises(InputError, match="32K,1M,16M"):
         this_machine()
+
+
+def hints(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line for line in capsys.readouterr().out.splitlines() if line.startswith("hint: ")]
+
+
+def test_a_hint_where_another_order_helps(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "fold", "examples/blur.c", "--param", "N=100", "--", "-DM=3") == 0
+    (line,) = hints(capsys)
+    assert line == (
+        "hint: another order has about 100 instead of 5,051 live cells at N = 100: "
+        "arrayfold fold examples/blur.c --param N=100 --order auto -- -DM=3"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["examples/blur.c", "--fuse"],
+        ["examples/blur.c", "--order", "auto"],
+        ["examples/blur.c", "--share", "cells"],
+        ["examples/gauss-filter.c"],
+        ["examples/jacobi-openmp.c"],
+        ["examples/blur-differences.toml"],
+    ],
+)
+def test_no_hint_where_none_is_needed(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "fold", *arguments) == 0
+    assert not hints(capsys)
+
+
+def test_a_hint_about_pointers_that_may_overlap() -> None:
+    text = Path("examples/blur.c").read_bytes().replace(b"restrict ", b"")
+    (program,) = read_c("blur.c", text)
+    hint = order_hint(program, {"N": 50})
+    assert hint is not None
+    assert hint.promise.startswith("if its pointers do not overlap, another order has about 50 ")
+    assert hint.options == ("--order", "auto", "--no-alias")

@@ -6,6 +6,7 @@ The parameters of a command are its options, which typer reads from the signatur
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,7 +37,7 @@ from arrayfold.cli.output import FoldedOutput, check_outputs, write_placement
 if TYPE_CHECKING:
     from arrayfold.base.budget import Budget
     from arrayfold.fold.options import FoldOptions
-    from arrayfold.fold.result import FoldResult
+    from arrayfold.fold.result import FoldedArray, FoldResult
     from arrayfold.program.model import Problem
     from arrayfold.run.outcome import NotRun, RunReport
     from arrayfold.validation import Validation
@@ -268,9 +269,27 @@ class _Job:
             lambda: (
                 summary_line(results, self.source.file)
                 if self.is_summary
-                else fold_report(results, reports, validation, self.tool)
+                else fold_report(results, reports, validation, self.tool, self._hint(results))
             ),
         )
+
+    def _hint(self, results: Sequence[FoldResult]) -> str:
+        """What to type where arrays stay large in the order of the text, and another one would help."""
+        from arrayfold.ordering.hint import order_hint
+
+        if self.source.order is not None or self.options.share is not None or self.options.local is not None:
+            return ""
+        large = (one for one in results if any(map(_stays_large, one.arrays)))
+        hints = (order_hint(one.problem, self.options.params) for one in large)
+        return next((hint.line(sys.argv[1:]) for hint in hints if hint is not None), "")
+
+
+def _stays_large(array: FoldedArray) -> bool:
+    """Whether an array keeps at least half of its cells where sizes are large."""
+    from arrayfold.exact.parameter_values import large_parameters
+
+    at = large_parameters(array.conflicts.context)
+    return 2 * array.size.at(at) > array.original_size_at(at)
 
 
 def _has(problem: Problem, name: str) -> bool:

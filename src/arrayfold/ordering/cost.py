@@ -62,7 +62,7 @@ def cost_of(scene: Scene, schedule: isl.UnionMap, machine: Machine) -> Cost:
     folded = {name: count * scene.bytes_of(name) for name, count in cells.items()}
     model = _Model(scene, times, machine, folded, Pairs.of(times, scene.at_sizes(scene.carried)))
     root = model.node(list(times.parts), 0, {name: part.range() for name, part in times.parts.items()})
-    if not _is_known(root, times):
+    if not _is_known(root, scene.instances):
         return Cost(math.inf, math.inf, sum(cells.values()), sum(folded.values()), 0.0)
     work, vectorised, iterations = root.work
     # What fits into a cache as a whole is there already: programs are compared warm.
@@ -77,9 +77,8 @@ def cost_of(scene: Scene, schedule: isl.UnionMap, machine: Machine) -> Cost:
     return Cost(cycles, work, sum(cells.values()), sum(folded.values()), share)
 
 
-def _is_known(root: _Node, times: Times) -> bool:
+def _is_known(root: _Node, actual: Mapping[str, float]) -> bool:
     """Whether iterations in the middle of loops stand for all of them, by the number of instances."""
-    actual = {name: float(str(part.domain().count_val())) for name, part in times.parts.items()}
     total = sum(actual.values())
     return all(
         abs(root.instances.get(name, 0.0) - count) <= _MOST_UNKNOWN * max(count, _NEGLIGIBLE * total)

@@ -20,11 +20,11 @@ def live_cells(scene: Scene, times: Times) -> dict[str, int]:
     The moments are times in the middle of each statement, so it is an estimate.
     """
     found = dict.fromkeys(scene.temporaries, 1)
-    moments = _moments(times)
+    moments = [(_compared(moment, "<", "<="), _compared(moment, ">", ">")) for moment in _moments(times)]
     flows = maps_of(scene.at_sizes(scene.values))
     for name in found:
         mine = [flow for flow in flows if _array_of(flow) == name]
-        found[name] = max([1, *(_live_at(mine, times, moment) for moment in moments)])
+        found[name] = max([1, *(_live_between(mine, times, before, after) for before, after in moments)])
     return found
 
 
@@ -61,8 +61,8 @@ def _at(cells: isl.Set, d: int, value: int) -> isl.Set:
     return cells.fix_val(isl.dim_type.set, d, integer(value))
 
 
-def _live_at(flows: Sequence[isl.Map], times: Times, moment: Sequence[int]) -> int:
-    """How many cells are written up to a moment and read after it."""
+def _live_between(flows: Sequence[isl.Map], times: Times, before: isl.Set, after: isl.Set) -> int:
+    """How many cells are written at some times { [t] } and read at others."""
     live: isl.Set | None = None
     for flow in flows:
         reader = flow.range().unwrap()
@@ -70,9 +70,9 @@ def _live_at(flows: Sequence[isl.Map], times: Times, moment: Sequence[int]) -> i
         then = times.parts.get(str(reader.get_tuple_name(isl.dim_type.in_)))
         if first is None or then is None:
             continue
-        before = first.intersect_range(_compared(moment, "<", "<=")).domain()
-        after = then.intersect_range(_compared(moment, ">", ">")).domain()
-        cells = flow.intersect_domain(before).range().unwrap().intersect_domain(after).range()
+        writers = first.intersect_range(before).domain()
+        readers = then.intersect_range(after).domain()
+        cells = flow.intersect_domain(writers).range().unwrap().intersect_domain(readers).range()
         live = cells if live is None else live.union(cells)
     if live is None:
         return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -94,6 +95,13 @@ class Scene:
         )
 
     @cached_property
+    def instances(self) -> Mapping[str, float]:
+        """Statement -> how often it runs at the sizes, if it does."""
+        assert self.program.schedule is not None
+        domains = {name: part.domain() for name, part in self.times(self.program.schedule).parts.items()}
+        return {name: _count(domain) for name, domain in domains.items()}
+
+    @cached_property
     def accesses(self) -> Mapping[str, Sequence[tuple[str, isl.Map, bool]]]:
         """Statement -> array, { S[i] -> A[x] } at the sizes, and whether it is written, for each access."""
         here = fix_parameters(self.sizes)
@@ -105,6 +113,14 @@ class Scene:
                 if not relation.is_empty():
                     mine.append((access.array, relation, access.is_write))
         return found
+
+
+def _count(domain: isl.Set) -> float:
+    """The number of points of { S[i] }; those of a box are not counted one by one."""
+    if not domain.is_box():
+        return float(str(domain.count_val()))
+    ends = ((domain.dim_min_val(d), domain.dim_max_val(d)) for d in range(domain.dim(isl.dim_type.set)))
+    return math.prod(float(last.to_python() - first.to_python() + 1) for first, last in ends)
 
 
 def _without_parameters(relation: isl.Map) -> isl.Map:

@@ -38,10 +38,11 @@ def fold_report(
     runs: Sequence[RunReport | NotRun] = (),
     validation: Validation | None = None,
     tool: Tool | None = None,
+    hint: str = "",
 ) -> RenderableType:
     """For each region a table with one line an array, and what was kept; then what running them showed.
 
-    The last line says what was checked of the code that was written.
+    The last lines say what was checked of the code that was written, and what else to try.
     """
     parts: list[RenderableType] = []
     for result in results:
@@ -54,7 +55,7 @@ def fold_report(
     parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in done]
     if validation is not None:
         parts.append(Text(str(validation), style="yellow" if validation.unchecked else "green"))
-    return Group(*parts)
+    return Group(*parts, *([Text(hint)] if hint else []))
 
 
 def _fold_parts(result: FoldResult) -> list[RenderableType]:
