@@ -148,9 +148,8 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
     program = region.program
     function = source.region.function
     has_jumps = any(map(is_jump, walk(function.body)))
-    may_allocate = means_the_library(source, "malloc", "free", "abort")
     is_vector = is_cplusplus(source.text.file)
-    may_allocate |= is_vector
+    may_allocate = is_vector or means_the_library(source, "malloc", "free", "abort")
     may_align = region.style == "fast" and means_the_library(source, "size_t") and not is_vector
     if is_vector and region.blocks:
         raise InputError(
@@ -175,18 +174,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
         sizes = found[name]
         allocation = allocations.get(variable)
         has_rows = allocation is not None and _has_old_rows(program, name, sizes)
-        is_of_several = list(source.variables.values()).count(variable) > 1
-        is_field = variable.holder is not None
-        if name in program.relocation.origins or buffer is not None or is_of_several or is_field:
-            new_name = names.fresh(name)
-        elif is_own(source, variable) or _is_gone(source, variable, allocation, blocks.get(name)):
-            new_name = names.own_or_fresh(variable, function)
-        elif allocation is not None:
-            new_name = (
-                variable.name if has_rows or variable.rank == 1 else names.fresh(f"{variable.name}_cells")
-            )
-        else:
-            new_name = names.fresh(f"{variable.name}_folded")
+        new_name = _name_of(region, source, fold, names, sizes, allocation, blocks.get(name))
         tile = 0 if buffer is None or buffer.is_persistent else buffer.dimensions
         comment = f"{fold.mapping}: {fold.remark}".replace("*/", "* /")
         storages.append(
@@ -216,6 +204,30 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
             )
         )
     return storages
+
+
+def _name_of(
+    region: FoldedRegion,
+    source: CSource,
+    fold: StorageFold,
+    names: Names,
+    sizes: Sizes,
+    allocation: Allocation | None,
+    share: Share | None,
+) -> str:
+    """What an array is called in the new text: as before, where that means nothing else there."""
+    name = fold.mapping.array
+    program, variable = region.program, source.variables[name]
+    is_of_several = list(source.variables.values()).count(variable) > 1
+    is_new = name in program.relocation.origins or name in program.relocation.buffers
+    if is_new or is_of_several or variable.holder is not None:
+        return names.fresh(name)
+    if is_own(source, variable) or _is_gone(source, variable, allocation, share):
+        return names.own_or_fresh(variable, source.region.function)
+    if allocation is None:
+        return names.fresh(f"{variable.name}_folded")
+    is_kept = variable.rank == 1 or _has_old_rows(program, name, sizes)
+    return variable.name if is_kept else names.fresh(f"{variable.name}_cells")
 
 
 def _allocations_in_place(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import islpy as isl
 
@@ -21,14 +22,16 @@ from arrayfold.exact.isl import (
 )
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.exact.relations import union_of_sets
-from arrayfold.program.model import Access, Array, Parallelism, Program, Statement
+
+if TYPE_CHECKING:
+    from arrayfold.program.model import Statement
 
 Sets: TypeAlias = isl.UnionSet | isl.Set | str
 Maps: TypeAlias = isl.UnionMap | isl.Map | str
 
 
-def access_of(relation: isl.Map | str, *, is_write: bool, is_must: bool) -> Access:
-    """An access of the array that the relation { S[i] -> A[x] } names."""
+def named_access(relation: isl.Map | str) -> tuple[str, isl.Map]:
+    """The array that a relation { S[i] -> A[x] } names, and the relation."""
     parts = maps_of(union_map(relation, "the access"))
     if len(parts) != 1:
         found = "nothing" if not parts else "several pairs of tuples"
@@ -40,16 +43,11 @@ def access_of(relation: isl.Map | str, *, is_write: bool, is_must: bool) -> Acce
         raise InputError(
             f"the {missing} of an access has no name: {relation}", hint="Write { S[i] -> A[i] }."
         )
-    return Access(array, part, is_write, is_must)
+    return array, part
 
 
-def statement_of(
-    domain: isl.Set | str,
-    writes: Sequence[isl.Map | str],
-    reads: Sequence[isl.Map | str],
-    may_writes: Sequence[isl.Map | str],
-) -> Statement:
-    """A statement with the instances { S[i] }, and accesses { S[i] -> A[x] } clipped to them."""
+def named_domain(domain: isl.Set | str) -> tuple[str, isl.Set]:
+    """The statement of a set of instances { S[i] }, and the set."""
     parts = sets_of(union_set(domain, "the domain"))
     if len(parts) != 1 or not parts[0].get_tuple_name():
         hint = "Write { S[i] : 0 <= i < 10 }; each statement has a domain of its own."
@@ -61,47 +59,53 @@ def statement_of(
     assert name is not None
     if not is_bounded(instances):
         raise InputError(f"the domain of {name} is not bounded: {instances}")
-    found = [access_of(one, is_write=True, is_must=True) for one in writes]
-    found += [access_of(one, is_write=True, is_must=False) for one in may_writes]
-    found += [access_of(one, is_write=False, is_must=True) for one in reads]
-    for access in found:
-        _check_tuple(f"an access of {access.array}", access.relation, isl.dim_type.in_, {name: instances})
-    clipped = (
-        Access(one.array, coalesced(one.relation.intersect_domain(instances)), one.is_write, one.is_must)
-        for one in found
-    )
-    return Statement(name, instances, tuple(clipped))
+    return name, instances
 
 
-def program_of(
-    name: str,
+@dataclass(frozen=True, eq=False)
+class CheckedParts:
+    """The parts of a program, in which all that is named is there, at the sizes of its context.
+
+    arrays          name -> names of dimensions, and cells { A[x] }
+    schedule        { S[i] -> [t] }  None if there is happens_before
+    happens_before  { S[i] -> T[j] }  None if there is a schedule
+    live            what there is before, and what is needed afterwards { A[x] }
+    """
+
+    context: isl.Set
+    statements: Sequence[Statement]
+    arrays: Mapping[str, tuple[tuple[str, ...], isl.Set]]
+    schedule: isl.UnionMap | None
+    happens_before: isl.UnionMap | None
+    live: tuple[isl.UnionSet, isl.UnionSet]
+
+
+def checked_parts(
     statements: Sequence[Statement],
-    *,
-    schedule: Maps | None,
-    happens_before: Maps | None,
+    order: tuple[Maps | None, Maps | None],
     context: isl.Set | str,
-    live_in: Sets,
-    live_out: Sets,
-    temporaries: Sequence[str] | None,
-    parallel: Mapping[int, Parallelism],
+    live: tuple[Sets, Sets],
     dimensions: Mapping[str, Sequence[str]],
-) -> Program:
-    """A program whose arrays are those that its statements access; see `Program.of`."""
+) -> CheckedParts:
+    """The parts of a program whose arrays are those that its statements access; see `Program.of`.
+
+    order  the schedule, or what happens before what
+    live   what there is before, and what is needed afterwards
+    """
     if not statements:
         raise InputError("a program needs a statement")
     known = read_isl(isl.Set, SourceText.of(context, "the context")) if isinstance(context, str) else context
     if not known.is_params():
         hint = 'For example "[N] -> { : N >= 3 }".'
         raise InputError(f"the context may mention only parameters: {known}", hint=hint)
-    domains = _domains(statements)
-    before = None if happens_before is None else union_map(happens_before, "happens_before")
-    order = None if schedule is None else union_map(schedule, "the schedule")
-    if (before is None) == (order is None):
+    schedule = None if order[0] is None else union_map(order[0], "the schedule")
+    before = None if order[1] is None else union_map(order[1], "happens_before")
+    if (before is None) == (schedule is None):
         raise InputError("the order is either a schedule or a relation happens_before")
-    live = {"live_in": union_set(live_in, "live_in"), "live_out": union_set(live_out, "live_out")}
+    ends = {key: union_set(one, key) for key, one in zip(("live_in", "live_out"), live, strict=True)}
     accesses = [access for statement in statements for access in statement.accesses]
-    items = [known, *domains.values(), *(access.relation for access in accesses), *live.values()]
-    items += [one for one in (before, order) if one is not None]
+    items = [known, *_domains(statements).values(), *(one.relation for one in accesses), *ends.values()]
+    items += [one for one in (before, schedule) if one is not None]
     space = parameter_space([])
     for item in items:
         space = space.align_params(item.get_space().params())
@@ -110,35 +114,26 @@ def program_of(
         raise InputError(f"no parameter value satisfies the context {known}")
     statements = [_in_context(one, known, space) for one in statements]
     domains = _domains(statements)
-    arrays = _arrays(statements, live, known, dimensions)
-    for what in temporaries or ():
-        _check_array("temporaries", what, arrays)
-    if order is not None:
-        order = _checked_schedule(order.align_params(space), domains)
-    if before is not None:
-        for part in maps_of(before):
-            for end in (isl.dim_type.in_, isl.dim_type.out):
-                _check_tuple("happens_before", part, end, domains)
-        everything = union_of_sets(space, domains.values())
-        before = before.align_params(space).intersect_domain(everything).intersect_range(everything)
-    depth = max((part.dim(isl.dim_type.out) for part in maps_of(order)), default=0) if order else 0
-    for level in parallel:
+    live_in, live_out = (one.align_params(space).intersect_params(known) for one in ends.values())
+    return CheckedParts(
+        known,
+        statements,
+        _arrays(statements, ends, known, dimensions),
+        None if schedule is None else _checked_schedule(schedule.align_params(space), domains),
+        None if before is None else _checked_relation(before.align_params(space), domains),
+        (live_in, live_out),
+    )
+
+
+def check_levels(schedule: isl.UnionMap | None, levels: Iterable[int]) -> None:
+    """Raise for dimensions that a schedule does not have."""
+    parts = [] if schedule is None else maps_of(schedule)
+    depth = max((part.dim(isl.dim_type.out) for part in parts), default=0)
+    for level in levels:
         if not 0 <= level < depth:
             raise InputError(
                 f"the schedule has {depth} dimensions, counted from 0; there is no parallel {level}"
             )
-    return Program(
-        name=name,
-        context=known,
-        statements=tuple(statements),
-        arrays=tuple(arrays.values()),
-        schedule=order,
-        parallel=dict(parallel),
-        happens_before=before,
-        live_in=live["live_in"].align_params(space).intersect_params(known),
-        live_out=live["live_out"].align_params(space).intersect_params(known),
-        temporaries=None if temporaries is None else tuple(dict.fromkeys(temporaries)),
-    )
 
 
 def union_map(item: Maps, what: str) -> isl.UnionMap:
@@ -166,13 +161,11 @@ def _domains(statements: Iterable[Statement]) -> dict[str, isl.Set]:
 
 def _in_context(statement: Statement, context: isl.Set, space: isl.Space) -> Statement:
     accesses = (
-        Access(
-            one.array, one.relation.align_params(space).intersect_params(context), one.is_write, one.is_must
-        )
+        replace(one, relation=one.relation.align_params(space).intersect_params(context))
         for one in statement.accesses
     )
     domain = coalesced(statement.domain.align_params(space).intersect_params(context))
-    return Statement(statement.name, domain, tuple(accesses))
+    return replace(statement, domain=domain, accesses=tuple(accesses))
 
 
 def _arrays(
@@ -180,8 +173,8 @@ def _arrays(
     live: Mapping[str, isl.UnionSet],
     context: isl.Set,
     dimensions: Mapping[str, Sequence[str]],
-) -> dict[str, Array]:
-    """The arrays that are accessed, with all their cells."""
+) -> dict[str, tuple[tuple[str, ...], isl.Set]]:
+    """The arrays that are accessed, with names of their dimensions and all their cells."""
     cells: dict[str, isl.Set] = {}
     for statement in statements:
         for access in statement.accesses:
@@ -192,15 +185,15 @@ def _arrays(
             cells[access.array] = found
     for key, groups in live.items():
         for group in sets_of(groups):
-            name = _check_array(key, group.get_tuple_name() or "(unnamed)", cells)
+            name = check_array(key, group.get_tuple_name() or "(unnamed)", cells)
             _check_rank(key, group, cells[name])
             if is_bounded(group):
                 cells[name] = cells[name].union(
                     group.align_params(context.get_space()).intersect_params(context)
                 )
     for name in dimensions:
-        _check_array("dimensions", name, cells)
-    arrays: dict[str, Array] = {}
+        check_array("dimensions", name, cells)
+    arrays: dict[str, tuple[tuple[str, ...], isl.Set]] = {}
     for name, group in cells.items():
         rank = group.dim(isl.dim_type.set)
         own = dimensions.get(name) or _own_names(name, rank, statements, parameter_names(context))
@@ -209,7 +202,7 @@ def _arrays(
             raise InputError(f"{name} has {rank} dimensions, which need as many different names, not {names}")
         if not is_bounded(group):
             raise InputError(f"the cells of {name} that are accessed are not bounded: {group}")
-        arrays[name] = Array(name, names, coalesced(group))
+        arrays[name] = names, coalesced(group)
     return arrays
 
 
@@ -232,7 +225,7 @@ def _checked_schedule(schedule: isl.UnionMap, domains: Mapping[str, isl.Set]) ->
     lengths: set[int] = set()
     found = isl.UnionMap.empty(schedule.get_space())
     for part in maps_of(schedule):
-        name = _check_tuple("the schedule", part, isl.dim_type.in_, domains)
+        name = check_tuple("the schedule", part, isl.dim_type.in_, domains)
         times = part.reset_tuple_id(isl.dim_type.out).intersect_domain(domains[name])
         if not times.is_single_valued():
             raise InputError(f"the schedule gives some instance of {name} more than one time")
@@ -248,7 +241,16 @@ def _checked_schedule(schedule: isl.UnionMap, domains: Mapping[str, isl.Set]) ->
     return coalesced(found)
 
 
-def _check_tuple(what: str, relation: isl.Map, end: isl.dim_type, domains: Mapping[str, isl.Set]) -> str:
+def _checked_relation(before: isl.UnionMap, domains: Mapping[str, isl.Set]) -> isl.UnionMap:
+    """What happens before what, among the instances that there are."""
+    for part in maps_of(before):
+        for end in (isl.dim_type.in_, isl.dim_type.out):
+            check_tuple("happens_before", part, end, domains)
+    everything = union_of_sets(before.get_space(), domains.values())
+    return before.intersect_domain(everything).intersect_range(everything)
+
+
+def check_tuple(what: str, relation: isl.Map, end: isl.dim_type, domains: Mapping[str, isl.Set]) -> str:
     """The statement that a tuple names, of the same rank."""
     name = relation.get_tuple_name(end) or "(unnamed)"
     if name not in domains:
@@ -260,7 +262,8 @@ def _check_tuple(what: str, relation: isl.Map, end: isl.dim_type, domains: Mappi
     return name
 
 
-def _check_array(what: str, name: str, arrays: Mapping[str, object]) -> str:
+def check_array(what: str, name: str, arrays: Mapping[str, object]) -> str:
+    """The name of an array that is accessed."""
     if name not in arrays:
         hint = did_you_mean(name, arrays) or f"The arrays are: {', '.join(arrays)}."
         raise InputError(f"{what} names an array that is never accessed: {name!r}", hint=hint)

@@ -16,6 +16,14 @@ from arrayfold.exact.isl import coalesced, parameter_names
 from arrayfold.exact.relations import union_of_maps, union_of_sets
 from arrayfold.exact.signs import box_size
 from arrayfold.program.assumptions import Assumption, without_implied
+from arrayfold.program.checked import (
+    check_array,
+    check_levels,
+    check_tuple,
+    checked_parts,
+    named_access,
+    named_domain,
+)
 from arrayfold.program.signature import Signature
 
 Parallelism: TypeAlias = Literal["doall", "forall"]
@@ -61,9 +69,8 @@ class Access:
         >>> Access.of("{ S[i] -> A[i + 1] : 0 <= i < 9 }", is_write=False).array
         'A'
         """
-        from arrayfold.program.checked import access_of
-
-        return access_of(relation, is_write=is_write, is_must=is_must)
+        array, part = named_access(relation)
+        return Access(array, part, is_write, is_must)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +97,16 @@ class Statement:
         Relations and sets may be texts. A relation of another statement is an error, and so is another number
         of iterators.
         """
-        from arrayfold.program.checked import statement_of
-
-        return statement_of(domain, writes, reads, may_writes)
+        name, instances = named_domain(domain)
+        found = [Access.of(one, is_write=True) for one in writes]
+        found += [Access.of(one, is_write=True, is_must=False) for one in may_writes]
+        found += [Access.of(one, is_write=False) for one in reads]
+        for one in found:
+            check_tuple(f"an access of {one.array}", one.relation, isl.dim_type.in_, {name: instances})
+        clipped = (
+            replace(one, relation=coalesced(one.relation.intersect_domain(instances))) for one in found
+        )
+        return Statement(name, instances, tuple(clipped))
 
     @property
     def iterators(self) -> list[str]:
@@ -240,23 +254,28 @@ class Program:
     ) -> Program:
         """A program of statements, checked: whatever is named must be there, with as many coordinates.
 
-        Its arrays are those that the statements access. Sets and relations may be texts.
+        Its arrays are those that the statements access. Sets and relations may be texts. The parameters are
+        the fields of a program that a caller may want to say.
 
         dimensions  names of the dimensions of arrays, where they should not be found by themselves
         """
-        from arrayfold.program.checked import program_of
-
-        return program_of(
-            name,
-            statements,
-            schedule=schedule,
-            happens_before=happens_before,
-            context=context,
-            live_in=live_in,
-            live_out=live_out,
-            temporaries=temporaries,
-            parallel=parallel or {},
-            dimensions=dimensions or {},
+        parts = checked_parts(
+            statements, (schedule, happens_before), context, (live_in, live_out), dimensions or {}
+        )
+        for one in temporaries or ():
+            check_array("temporaries", one, parts.arrays)
+        check_levels(parts.schedule, parallel or {})
+        return Program(
+            name=name,
+            context=parts.context,
+            statements=tuple(parts.statements),
+            arrays=tuple(Array(array, *of) for array, of in parts.arrays.items()),
+            schedule=parts.schedule,
+            parallel=dict(parallel or {}),
+            happens_before=parts.happens_before,
+            live_in=parts.live[0],
+            live_out=parts.live[1],
+            temporaries=None if temporaries is None else tuple(dict.fromkeys(temporaries)),
         )
 
     def __repr__(self) -> str:

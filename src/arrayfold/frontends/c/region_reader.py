@@ -56,6 +56,8 @@ class RegionReader:
 
     A value that wraps around for some parameter values makes more cases of everything. So the region is read
     again where it turns out that these values do not occur.
+
+    Its parameters are what the file, its pragmas and an earlier reading say of a region.
     """
 
     def __init__(

@@ -18,7 +18,6 @@ from arrayfold.exact.isl import is_bounded, maps_of, sets_of
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.frontends.pet.read import without_limits_of_types
-from arrayfold.program.checked import program_of
 from arrayfold.program.model import Access, Kept, Program, Statement
 
 _ELSEWHERE = Kept("may be used elsewhere: the file does not say")
@@ -116,17 +115,12 @@ def read_jscop(file: str, text: str, arguments: Sequence[str] = ()) -> Program:
     live_out = isl.UnionSet("{ }")
     for relation in accesses:
         live_out = live_out.union(isl.UnionSet.from_set(relation.range()))
-    program = program_of(
+    program = Program.of(
         str(jscop.data.get("name") or file),
         [one for one in statements if one.accesses or len(statements) == 1],
         schedule=schedule,
-        happens_before=None,
         context=context,
-        live_in=isl.UnionSet("{ }"),
         live_out=live_out,
-        temporaries=None,
-        parallel={},
-        dimensions={},
     )
     return replace(program, kept={array.name: _ELSEWHERE for array in program.arrays})
 
