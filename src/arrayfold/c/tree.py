@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Literal, TypeAlias, cast, dataclass_transform
 
@@ -132,6 +133,24 @@ class _Node:
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, eq=False)(cls)
+
+    @cached_property
+    def inner_nodes(self) -> tuple[Node, ...]:
+        """The nodes directly inside, in the order of the text."""
+        values: Iterable[object] = (getattr(self, name) for name in self.__dataclass_fields__)
+        if isinstance(self, Declare):
+            values = (variable.initial for variable in self.variables)
+        several = (cast("tuple[object, ...]", one) if isinstance(one, tuple) else (one,) for one in values)
+        found = (one for some in several for one in some if isinstance(one, _Node))
+        return cast("tuple[Node, ...]", tuple(found))
+
+    @cached_property
+    def all_nodes(self) -> tuple[Node, ...]:
+        """The node and everything inside it; trees are looked through again and again."""
+        found = [cast("Node", self)]
+        for child in self.inner_nodes:
+            found += child.all_nodes
+        return tuple(found)
 
 
 class _Expression(_Node):
@@ -357,20 +376,12 @@ class FunctionTree:
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly inside, in the order of the text."""
-    values: Iterable[object] = vars(node).values()
-    if isinstance(node, Declare):
-        values = (variable.initial for variable in node.variables)
-    for value in values:
-        for part in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
-            if isinstance(part, _Node):
-                yield cast("Node", part)
+    return iter(node.inner_nodes)
 
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything inside it."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    return iter(node.all_nodes)
 
 
 def named_in(nodes: Iterable[Node]) -> Iterator[Variable]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.edits import Edit
@@ -57,7 +57,7 @@ def read_c(
     text = CText(file, data, tuple(arguments), unit.macros, origin, unit.names)
     if origin is not None:
         # A loop of another language evaluates its bounds once.
-        return _read_programs(text, unit, context, may_be_on_data=False)
+        return _read_programs(text, unit, context, _regions_of(text, unit), may_be_on_data=False)
     pragmas = _active_pragmas(text, unit)
     marked = {one.name for one in unit.functions for pragma in pragmas if _opens_region(one, pragma)}
     unmarked = [name for name in dict.fromkeys(functions) if name not in marked]
@@ -109,11 +109,11 @@ def _read_simplified(
 ) -> list[Program]:
     """The regions of a file, in simpler C where they need it."""
     left_alone: set[str] = set()
-    find = partial(_regions_of, functions=functions)
+    find = cache(partial(_regions_of, functions=functions))
     while True:
         found = simplified(text, unit, find, left_alone, original)
         try:
-            return _read_programs(found.text, found.unit, context, functions)
+            return _read_programs(found.text, found.unit, context, find(found.text, found.unit))
         except InputError as error:
             # What cannot be understood inside of a function is no obstacle where the call is left as it is.
             calls = {original.place(offset): name for offset, name in found.inlined.items()}
@@ -131,7 +131,7 @@ def _read_programs(
     text: CText,
     unit: Unit,
     context: str | None,
-    functions: Sequence[str] = (),
+    regions: Sequence[Region],
     *,
     may_be_on_data: bool = True,
 ) -> list[Program]:
@@ -142,7 +142,7 @@ def _read_programs(
     pragmas = _active_pragmas(text, unit)
     programs: list[Program] = []
     pure = _find_pure(text, unit, pragmas)
-    for region in _find_regions(text, unit, pragmas, functions):
+    for region in regions:
         directives = read_directives(text, region, pragmas, unit.skipped)
         wishes = _find_wishes(text, region.function, pragmas)
         said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
