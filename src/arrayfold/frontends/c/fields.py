@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
@@ -66,6 +67,8 @@ class _Path:
 def with_fields(region: Region) -> Region:
     """The region with variables for fields of structures that it reaches by names and subscripts alone."""
     function = region.function
+    if not _has_fields(function):
+        return region
     found = _Mentions.of(region)
     variables = {
         key: _variable(paths, found, function)
@@ -73,6 +76,14 @@ def with_fields(region: Region) -> Region:
         if key[0] in found.roots_of_fields
     }
     return _Rewriting(found, variables).region() if variables else region
+
+
+def _has_fields(function: FunctionTree) -> bool:
+    """Whether fields of structures stand in a function or in extents of its variables."""
+    nodes = [*walk(function.body)]
+    extents = (extent for one in (*function.parameters, *c.declared_in(nodes)) for extent in one.extents)
+    inside = (node for extent in extents if isinstance(extent, Expression) for node in walk(extent))
+    return any(isinstance(node, c.Member) for node in itertools.chain(nodes, inside))
 
 
 # ---------------------------------------------------------------- what is mentioned
