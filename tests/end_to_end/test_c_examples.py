@@ -29,7 +29,7 @@ WARNINGS = ["gcc", "-std=c11", "-Wall", "-Wextra", "-O2", "-c", "-o", "/dev/null
 
 # Sizes of the temporaries in the order as written; arrays that keep their size are in here, too.
 SIZES = {
-    "alignment-3d": {"A": "J*K + 2*K"},
+    "alignment-3d": {"A": "J*K + K + 1"},
     "attention": {"scores": "n"},
     "blur": {"blurx": "N^2"},
     "blur-interleaved": {"blurx": "2*N + 1"},

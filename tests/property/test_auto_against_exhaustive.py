@@ -23,6 +23,7 @@ from arrayfold.methods import METHODS, Request
 from arrayfold.methods.exhaustive import differences_at, mapping_of_lattice, smallest_lattices
 from arrayfold.select.cases import find_cases
 from arrayfold.select.choose import ask, choose
+from arrayfold.select.strides import Strides
 from support.random_programs import RandomProgram, has_writes, programs
 
 Record = Callable[[str, object], None]
@@ -76,9 +77,13 @@ class Tally:
         return min(case.size.at(params) for case in matching) if matching else best.size.at(params)
 
     def _smallest(self, conflicts: Conflicts, size: int) -> int | None:
+        """Cells of the smallest lattice among the differences, within the lattice that these generate."""
+        here = conflicts.at({"N": size})
+        strides = Strides.of(here)
+        divided = here if strides is None else strides.divided
         rank = conflicts.array.rank
         try:
-            basis = next(smallest_lattices(differences_at(conflicts, {"N": size}), rank, most_work=MOST_WORK))
+            basis = next(smallest_lattices(differences_at(divided, {"N": size}), rank, most_work=MOST_WORK))
         except BudgetExceeded:
             return None
         mapping = mapping_of_lattice(conflicts.name, conflicts.array.dimensions, basis)

@@ -120,7 +120,8 @@ def test_shared_folds_are_valid(random_program: RandomProgram) -> None:
             )
             # Where an array has no cells its moduli may be anything.
             conflicts = trace.conflicts(array.name)
-            assert not conflicts or is_valid(conflicts, modular_address(matrix, offset, moduli))
+            divisors = mapping.divisors or None
+            assert not conflicts or is_valid(conflicts, modular_address(matrix, offset, moduli, divisors))
 
 
 def whole_arrays(accesses: Iterable[Access], names: Sequence[str]) -> tuple[Access, ...]:

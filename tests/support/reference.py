@@ -182,14 +182,18 @@ def _may_follow(
 
 
 def modular_address(
-    matrix: Sequence[Sequence[int]], offset: Sequence[int], moduli: Sequence[int]
+    matrix: Sequence[Sequence[int]],
+    offset: Sequence[int],
+    moduli: Sequence[int],
+    divisors: Sequence[int] | None = None,
 ) -> Callable[[Cell], Cell]:
-    """The address function of a mapping with numbers in it."""
+    """The address function of a mapping with numbers in it; rows are divided before they wrap."""
+    by = [1] * len(moduli) if divisors is None else divisors
 
     def address(cell: Cell) -> Cell:
         return tuple(
-            (sum(a * x for a, x in zip(row, cell, strict=True)) + shift) % modulus
-            for row, shift, modulus in zip(matrix, offset, moduli, strict=True)
+            (sum(a * x for a, x in zip(row, cell, strict=True)) + shift) // divisor % modulus
+            for row, shift, modulus, divisor in zip(matrix, offset, moduli, by, strict=True)
         )
 
     return address

@@ -8,9 +8,11 @@ all parameters are larger. The judge proves rows for it, or drops them.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -28,11 +30,14 @@ _LARGEST_STEP = 2
 _MOST_PARAMETERS = 3
 _MOST_RANK = 3
 _MOST_LINES = 24
+_MOST_STARTS = 3
+_MOST_STEPS = 8
 _MOST_BASES = 3
 _MOST_MAPPINGS = 3
 _SHARE = 0.3
 
-Point = Mapping[str, int]
+Point: TypeAlias = Mapping[str, int]
+_Line: TypeAlias = tuple[Vector, tuple[Vector, ...]]
 
 
 def search_several_parameters(
@@ -83,7 +88,7 @@ def _bases(table: Sequence[tuple[Point, Optimum]], names: Sequence[str]) -> Iter
     """Bases that give a smallest lattice at all points of the table, the simplest first."""
     (point, first), *others = table
     rank = len(first.example)
-    for start in first.bases:
+    for start in first.bases[:_MOST_STARTS]:
         lines = _lines(start, point, others, names)
         for matrix in itertools.combinations(lines, rank):
             if all(_is_basis(matrix, at, optimum) for at, optimum in table):
@@ -103,40 +108,53 @@ def _lines(
 ) -> list[tuple[Formula, ...]]:
     """Vectors with entries affine in the parameters that lie in a smallest lattice at each point."""
     rank = len(start)
-    steps = [*itertools.product(range(-_LARGEST_STEP, _LARGEST_STEP + 1), repeat=rank)]
+    near = range(-_LARGEST_STEP, _LARGEST_STEP + 1)
+    steps = sorted(itertools.product(near, repeat=rank), key=lambda step: sum(map(abs, step)))
     lattices = [[_Membership.of(basis) for basis in optimum.bases] for _, optimum in others]
     at_last, _ = others[-1]
-    found: dict[tuple[Formula, ...], int] = {}
+    moved = [at_last[name] - point[name] for name in names]
+    found: dict[_Line, int] = {}
     for vector in {first_positive(one) for one in short_vectors(start)}:
         along = [
-            [step for step in steps if any(one.holds(_sum(vector, step)) for one in known)]
-            for known in lattices[: len(names)]
+            [*itertools.islice(_kept(vector, steps, known), _MOST_STEPS)] for known in lattices[: len(names)]
         ]
         for slopes in itertools.product(*along):
-            line = _line(vector, slopes, point, names)
-            if any(one.holds([entry.at(at_last) for entry in line]) for one in lattices[-1]):
-                constants = sum(abs(int(number)) for entry in line for _, number in entry.terms)
-                found[line] = constants + 4 * sum(abs(by) for slope in slopes for by in slope)
-    return sorted(found, key=lambda line: (found[line], str(line)))[:_MOST_LINES]
+            last = _moved(vector, slopes, moved)
+            if any(one.holds(last) for one in lattices[-1]):
+                constants = _moved(vector, slopes, [-point[name] for name in names])
+                found[constants, slopes] = sum(map(abs, constants)) + 5 * sum(
+                    abs(by) for slope in slopes for by in slope
+                )
+    # Where many lines are equally simple, those whose numbers come first are taken.
+    simplest = heapq.nsmallest(_MOST_LINES, found, key=lambda line: (found[line], line))
+    return [_formulas(constants, slopes, names) for constants, slopes in simplest]
 
 
-def _line(
-    vector: Vector, slopes: Sequence[Vector], point: Point, names: Sequence[str]
-) -> tuple[Formula, ...]:
-    """A vector that is so at a point, and grows by these steps along the parameters."""
-    line: list[Formula] = []
-    for k, entry in enumerate(vector):
-        moves = (
-            (Formula.name(name) - point[name]) * by[k]
-            for name, by in zip(names, slopes, strict=True)
-            if by[k]
+def _kept(vector: Vector, steps: Sequence[Vector], known: Sequence[_Membership]) -> Iterator[Vector]:
+    """The steps from a vector that end in one of the lattices."""
+    for step in steps:
+        end = _moved(vector, [step], [1])
+        if any(one.holds(end) for one in known):
+            yield step
+
+
+def _formulas(constants: Vector, slopes: Sequence[Vector], names: Sequence[str]) -> tuple[Formula, ...]:
+    """A vector that grows by these steps along the parameters."""
+    return tuple(
+        sum(
+            (Formula.name(name) * by[k] for name, by in zip(names, slopes, strict=True) if by[k]),
+            start=Formula.constant(entry),
         )
-        line.append(sum(moves, start=Formula.constant(entry)))
-    return tuple(line)
+        for k, entry in enumerate(constants)
+    )
 
 
-def _sum(left: Vector, right: Vector) -> Vector:
-    return tuple(a + b for a, b in zip(left, right, strict=True))
+def _moved(vector: Vector, slopes: Sequence[Vector], by: Sequence[int]) -> Vector:
+    """A vector and multiples of others."""
+    return tuple(
+        entry + sum(times * slope[k] for times, slope in zip(by, slopes, strict=True))
+        for k, entry in enumerate(vector)
+    )
 
 
 @dataclass(frozen=True)
