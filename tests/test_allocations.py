@@ -143,3 +143,32 @@ def test_static_arrays_of_a_file_go() -> None:
     assert "static short scratch" not in code
     assert "static short kept_for_later[1024], *last" in code
     assert "short own[4];" in code
+
+
+SIZES_OF_AN_IMAGE = """
+#include <stdlib.h>
+struct image { int width, stride; float *pixels; };
+void f(struct image *image, float *restrict out)
+{
+    int w = image->width;
+    float *row = malloc(w * sizeof *row);
+    %s
+#pragma scop
+    for (int y = 0; y < 9; y++) {
+        for (int x = 0; x < w; x++)
+            row[x] = image->pixels[y * image->stride + x];
+        for (int x = 0; x < w; x++)
+            out[y * w + x] = row[x] * row[x];
+    }
+#pragma endscop
+    free(row);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "is_kept"), [("", False), ("image->stride = 4;", True), ("out[0] = 1; abs(w);", True)]
+)
+def test_sizes_in_structures_that_others_may_change(before: str, is_kept: bool) -> None:
+    (program,) = read_c("f.c", (SIZES_OF_AN_IMAGE % before).encode())
+    assert ("row" in program.kept) is is_kept

@@ -59,11 +59,12 @@ class PrintedMapping:
             return {cell: table[cell] for cell in cells if cell in table}
         rows = [[value(text, params) for text in row] for row in self.entry["matrix"]]
         offsets = [value(text, params) for text in self.entry["offset"]]
-        lines = list(zip(rows, offsets, self.moduli(params), strict=True))
+        divisors = self.entry.get("divisors") or [1] * len(rows)
+        lines = list(zip(rows, offsets, divisors, self.moduli(params), strict=True))
         return {
             cell: tuple(
-                int((sum(a * x for a, x in zip(row, cell, strict=True)) + offset) % modulus)
-                for row, offset, modulus in lines
+                int((sum(a * x for a, x in zip(row, cell, strict=True)) + offset) // divisor % modulus)
+                for row, offset, divisor, modulus in lines
             )
             for cell in cells
         }

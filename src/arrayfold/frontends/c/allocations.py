@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from arrayfold.c import tree as c
 from arrayfold.c.allocation import Allocation, Setter
 from arrayfold.c.lexer import closing_bracket
-from arrayfold.c.source import CText, Region, assigned_in, variables_with_address
+from arrayfold.c.source import CText, Region, assigned_in, changed_operand, variables_with_address
 from arrayfold.c.tree import (
     CStatement,
     Expression,
@@ -345,8 +345,12 @@ def _why_not_there(
     declared = [*function.parameters, *declared_in(walk(function.body))]
     if sum(one.name == variable.name for one in declared) > 1:
         return f"{variable.name} is the name of several variables"
-    changed = {*_changed_between(region, allocation), *variables_with_address(function)}
+    between = _between(region, allocation)
+    changed = {*assigned_in(between), *variables_with_address(function)}
     for size in parameters:
+        is_field = size.holder is not None and not {size, size.holder} & changed
+        if is_field and not any(map(_may_store, between)):
+            continue
         if size.storage == "global" and "const" not in size.type.canonical.split():
             return f"its size may depend on {size.name}, which is global"
         is_late = size.storage == "local" and not size.span.end <= allocation.at
@@ -365,8 +369,16 @@ class _Element:
     width: int
 
 
-def _changed_between(region: Region, allocation: Allocation) -> set[Variable]:
-    """Variables that may change after an allocation and before the region.
+def _may_store(node: c.Node) -> bool:
+    """Whether a part of a statement may write to memory that fields of structures are in."""
+    operand = changed_operand(node)
+    if operand is not None:
+        return not isinstance(bare(operand), c.Reference)
+    return isinstance(node, c.Call) and node.function.name not in (*SIZES, "free", "abort")
+
+
+def _between(region: Region, allocation: Allocation) -> Sequence[c.Node]:
+    """What may run after an allocation and before the region.
 
     Where each pass through the block of the region comes to the allocation first, what stands between counts.
     """
@@ -387,7 +399,7 @@ def _changed_between(region: Region, allocation: Allocation) -> set[Variable]:
         )
     )
     between = [one for one in nodes if allocation.at < one.span.start < region.start]
-    return set(assigned_in(between if is_first else nodes))
+    return between if is_first else nodes
 
 
 class SizeReader:
