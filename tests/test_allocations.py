@@ -12,6 +12,7 @@ from arrayfold.codegen import write_c
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.validation.subjects import validate_code
+from support.runs import run_both
 
 KERNELS = Path(__file__).resolve().parent / "c_kernels"
 TEXT = """
@@ -172,3 +173,11 @@ void f(struct image *image, float *restrict out)
 def test_sizes_in_structures_that_others_may_change(before: str, is_kept: bool) -> None:
     (program,) = read_c("f.c", (SIZES_OF_AN_IMAGE % before).encode())
     assert ("row" in program.kept) is is_kept
+
+
+def test_fields_that_locals_are_set_to_have_the_sizes_of_a_run() -> None:
+    (program,) = read_c("f.c", (SIZES_OF_AN_IMAGE % "").encode())
+    result = fold(program)
+    report = run_both(result, result.to_c().encode(), params={"w": 30, "image_stride": 33}, sanitize=True)
+    assert report.is_equal, str(report)
+    assert report.first.sizes["w"] == 30

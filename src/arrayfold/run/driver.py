@@ -14,7 +14,7 @@ from arrayfold.c.calls import globals_of
 from arrayfold.c.language import is_cplusplus
 from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import CSource
-from arrayfold.c.tree import Call, Expression, Reference, Subscript, Variable, walk
+from arrayfold.c.tree import Call, Expression, Member, Reference, Subscript, Variable, bare, walk
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.frontends.c.data import (
@@ -38,6 +38,17 @@ _ELEMENTS_FOR_DATA = 128
 
 Unknown = tuple[Variable, int]
 CallWith = Callable[[str], Sequence[str]]
+
+
+def _field_of(variable: Variable, holder: Variable) -> str | None:
+    """The field of a structure that a local variable is set to where it is declared: `->width`."""
+    initial = None if variable.initial is None else bare(variable.initial)
+    if variable.storage != "local" or not isinstance(initial, Member):
+        return None
+    base = bare(initial.base)
+    if not isinstance(base, Reference) or base.variable is not holder:
+        return None
+    return f"{'->' if initial.is_arrow else '.'}{initial.name}"
 
 
 def default_sizes(program: Program, params: Mapping[str, int]) -> dict[str, int]:
@@ -195,6 +206,9 @@ class Driver:
                 yield from _check_size(f"{place}{path}", self._sizes[variable], variable.name)
             elif isinstance(inner, PointerData) and variable.is_array:
                 yield from self._memory(f"{place}{path}", variable, inner, 0, variable.name)
+        for variable, size in self._sizes.items():
+            if (path := _field_of(variable, holder)) is not None:
+                yield f"{place}{path} = arrayfold_number({size});"
 
     def _scalar(self, place: str, variable: Variable, data: ScalarData) -> Iterator[str]:
         number = self._sizes.get(variable)
