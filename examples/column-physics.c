@@ -2,6 +2,8 @@
    of cloud water to rain, falling rain that evaporates below the cloud, melting snow, heating rates.
    Every field of a column that only this routine needs has its own array over all columns and levels. */
 
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
 #include <math.h>
 
 struct constants {

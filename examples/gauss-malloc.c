@@ -1,5 +1,7 @@
 /* Gaussian blur of an 8-bit grey image: a row of vertical sums, and then along that row. */
 
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
 #include <stdint.h>
 #include <stdlib.h>
 
