@@ -64,16 +64,19 @@ def test_one_case_for_each_way_in_which_pointers_lie(body: str, condition: str) 
 
 def test_pointers_have_their_places_behind_the_loop() -> None:
     loop = f"for (int t = m; t < n; t++) {{ {BODY} {SWAP} }}"
-    code = rewritten(f"{loop}\n    c[0] = a[3];", "return b[4];")
+    code = rewritten(f"{loop}\n    c[0] = a[3];", "return a[2] + b[4];")
     cond = "if (n > m && ((long long)n - m) % 2 == 1)"
     assert f"{cond} c[0] = b[3];\n    else c[0] = a[3];" in code
     assert f"{cond} {{ void *a_1 = b; void *b_1 = a; a = a_1; b = b_1; }}" in code
+    assert f"{cond} {{ b = a; }}" in rewritten(loop, "return b[4];")
 
 
 def test_pointers_that_are_set_before_go() -> None:
     loop = f"for (int t = 0; t < n; t++) {{ {CUR} SWAP(cur, next); }}"
     code = rewritten(loop, "return cur[1];")
-    assert "if (n > 0 && n % 2 == 1) { cur = b; next = a; }" in code
+    assert "if (n > 0 && n % 2 == 1) { cur = b; }" in code
+    assert "next" not in code
+    assert "{ cur = b; next = a; }" in rewritten(loop, "return cur[1] - next[1];")
 
 
 def test_comparisons_of_pointers_are_decided() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from arrayfold.codegen.ranges import Range, Ranges
 from arrayfold.codegen.relocations import Relocations
 from arrayfold.codegen.statements import StatementWriter, times_of
 from arrayfold.codegen.storage import Storage, parameter_text, written_type
+from arrayfold.codegen.unused import is_plain_value
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
@@ -83,7 +85,6 @@ def generate_region(
     new = tuple(names.fresh(f"c{k}") for k in range(order.depth))
     is_cut = bool(users) and bool(order.parallel)
     with_instances = is_cut or (style == "fast" and any(one.choices for one in source.statements.values()))
-    tree = _loop_tree(program, source, order, new, style, with_instances=with_instances)
     by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
     stored = {mapping.array: mapping for mapping in mappings}
     hoisted = _hoisted(source, replaced, names)
@@ -96,24 +97,35 @@ def generate_region(
         begin, end = _private_lines(storages, dimension)
         return [*declarations_for(statements), *begin], end
 
-    ranges = Ranges.of(_parameter_ranges(program, source), tree.root)
-    is_wide = any(map(_is_wide, iterators)) or not ranges.all_fit(tree.root, {new[d] for d in order.parallel})
-    to_text = parameter_text(source.parameters)
-    loop_style = LoopStyle(
-        new,
-        "long long" if is_wide else "int",
-        order.parallel,
-        {name: to_text(name) for name in source.parameters},
-        ranges,
-        names.shared if style == "fast" else None,
-        private,
-        partial(_is_whole, order.schedule, list(users.values())) if is_cut else None,
-        _statements_of_threads(program, by_array),
-        lambda formula: is_at_least(formula, 1, program.context),
-        Independence(with_guard_reads(program), order.schedule, stored).strip,
-    )
-    writer = _statement_writer(program, source, stored, by_array, hoisted, loop_style)
-    lines, outside_of_threads = loop_lines(tree, loop_style, writer.lines)
+    def write(order: CodeOrder) -> tuple[list[str], frozenset[str]]:
+        tree = _loop_tree(program, source, order, new, style, with_instances=with_instances)
+        ranges = Ranges.of(_parameter_ranges(program, source), tree.root)
+        is_wide = any(map(_is_wide, iterators)) or not ranges.all_fit(
+            tree.root, {new[d] for d in order.parallel}
+        )
+        to_text = parameter_text(source.parameters)
+        loop_style = LoopStyle(
+            new,
+            "long long" if is_wide else "int",
+            order.parallel,
+            {name: to_text(name) for name in source.parameters},
+            ranges,
+            names.shared if style == "fast" else None,
+            private,
+            partial(_is_whole, order.schedule, list(users.values())) if is_cut else None,
+            _statements_of_threads(program, by_array),
+            lambda formula: is_at_least(formula, 1, program.context),
+            Independence(with_guard_reads(program), order.schedule, stored).strip,
+        )
+        writer = _statement_writer(program, source, stored, by_array, hoisted, loop_style)
+        return loop_lines(tree, loop_style, writer.lines)
+
+    lines, outside_of_threads = write(order)
+    while unread := [one for one in hoisted if _is_unread(source, one, hoisted[one], lines)]:
+        for one in unread:
+            del hoisted[one]
+        order = order.without({name for name in order.statements if source.statements[name].node in unread})
+        lines, outside_of_threads = write(order)
     shared = [(variable, name) for variable, name in hoisted.items() if variable not in users]
     declarations = [_declaration(variable, name, source, program) for variable, name in shared]
     declarations += declarations_for(outside_of_threads)
@@ -390,6 +402,12 @@ def _hoisted(source: CSource, replaced: Sequence[Variable], names: Names) -> dic
                 if variable in accessed and variable not in replaced:
                     found[variable] = names.own_or_fresh(variable, source.region.function)
     return found
+
+
+def _is_unread(source: CSource, variable: Variable, name: str, lines: Sequence[str]) -> bool:
+    """Whether all that new loops do with a variable is to set it to its initial value."""
+    mention = re.compile(rf"\b{re.escape(name)}\b(?! = )|(?<=\S)\s*\b{re.escape(name)}\b")
+    return is_plain_value(source, variable) and not any(map(mention.search, lines))
 
 
 def _declaration(variable: Variable, name: str, source: CSource, program: Program) -> str:

@@ -54,6 +54,7 @@ class Storage:
     is_vector     it is a std::vector wherever C would allocate memory
     first         where in a row loops begin to write, if that should be the start of a cache line
     allocation    where the text allocates it, now with its new size; then it needs no declaration
+    is_set        a single cell begins with a value, because compilers do not see that it is written before
     """
 
     variable: Variable
@@ -74,6 +75,7 @@ class Storage:
     is_vector: bool = False
     first: int | None = None
     allocation: Allocation | None = None
+    is_set: bool = False
 
     def _beside(self, word: str) -> str:
         """A name for what belongs to it."""
@@ -157,7 +159,8 @@ class Storage:
         if self.is_aligned:
             return [*lines, *self._in_lines(element, sizes)]
         if not self.is_on_heap:
-            return [*lines, f"{element} {self.name}{brackets};"]
+            initial = " = 0" if self.is_set and not brackets else ""
+            return [*lines, f"{element} {self.name}{brackets}{initial};"]
         if self.is_vector:
             return [*lines, f"std::vector<{element}> {self.name}({' * '.join(sizes)});"]
         inner = "" if self.is_flat else "".join(f"[{size}]" for size in sizes[1:])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from arrayfold.c.calls import only_computes
 from arrayfold.c.edits import Edit, NotInText, removal, whole_line
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import CSource, CText, assigned_in
 from arrayfold.c.tree import (
     Block,
+    Call,
     Declare,
     Evaluate,
     Expression,
+    Node,
+    Opaque,
     Reference,
     Subscript,
     Variable,
@@ -167,3 +172,71 @@ def _pointers_into(source: CSource, arrays: Collection[Variable]) -> set[Variabl
         for pointer, one in statement.pointers.items()
         if one.array in arrays and pointer in source.pointers
     }
+
+
+def removals_of_unread(
+    source: CSource, replaced: Collection[Variable], edits: Sequence[Edit]
+) -> Iterator[Edit]:
+    """The edits that take out variables of a region all of whose uses other edits take out."""
+    text = source.text
+    nodes = list(source.region.nodes())
+    blocks = [source.region.statements, *(node.statements for node in nodes if isinstance(node, Block))]
+    declarations = [
+        node
+        for node in (one for block in blocks for one in block)
+        if isinstance(node, Declare)
+        and node.span.is_text
+        and not any(map(replaced.__contains__, node.variables))
+    ]
+    pragmas = re.findall(r"^\s*#.*", text.plain[source.region.start : source.region.end], re.MULTILINE)
+    uses: dict[Variable, list[Reference]] = {}
+    for node in nodes:
+        if isinstance(node, Reference):
+            uses.setdefault(node.variable, []).append(node)
+    gone: set[Variable] = set()
+    lost: set[Reference] = set()
+
+    def is_unread(variable: Variable) -> bool:
+        name = re.compile(rf"\b{re.escape(variable.name)}\b")
+        mine = uses.get(variable, [])
+        around = [_edit_around(edits, node.span.start) for node in mine if node not in lost]
+        return (
+            bool(mine)
+            and all(edit is not None and not name.search(edit.text) for edit in around)
+            and is_plain_value(source, variable)
+            and name.match(text.plain, variable.at) is not None
+            and not any(map(name.search, pragmas))
+        )
+
+    variables = [one for node in declarations for one in node.variables]
+    while found := {one for one in variables if one not in gone and is_unread(one)}:
+        gone |= found
+        initial = (node for one in found if one.initial is not None for node in walk(one.initial))
+        lost |= {node for node in initial if isinstance(node, Reference)}
+    for node in declarations:
+        at = {one.at for one in node.variables if one in gone}
+        if at:
+            yield from LostVariables(node, at).removal(text)
+
+
+def _edit_around(edits: Sequence[Edit], at: int) -> Edit | None:
+    return next((edit for edit in edits if edit.start <= at < edit.end), None)
+
+
+def _names(node: Node, variable: Variable) -> bool:
+    return isinstance(node, Reference) and node.variable is variable
+
+
+def is_plain_value(source: CSource, variable: Variable) -> bool:
+    """Whether a variable is a local scalar with an initial value, without effects, and no macro names it."""
+    if variable.initial is None or variable.storage != "local" or variable.is_array or variable.is_pointer:
+        return False
+    nodes = list(walk(variable.initial))
+    calls = (node.function for node in nodes if isinstance(node, Call))
+    return (
+        all(node.span.is_text for node in source.region.nodes() if _names(node, variable))
+        and not any(isinstance(node, Opaque) for node in nodes)
+        and not any(assigned_in(nodes))
+        and not (variable.is_volatile or any(one.is_volatile for one in named_in(nodes)))
+        and all(only_computes(function, source.pure) for function in calls)
+    )

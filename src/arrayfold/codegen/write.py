@@ -33,6 +33,7 @@ from arrayfold.codegen.unused import (
     pointer_removals,
     removals_inside,
     removals_of_scratch,
+    removals_of_unread,
     unused_variables,
 )
 from arrayfold.exact.formula import Formula
@@ -201,9 +202,31 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
                 and variable.is_array,
                 first=_first_written(program, name, sizes.layout) if region.is_padded else None,
                 allocation=allocation,
+                is_set=not sizes.extents and not _is_plainly_written(program, source, name),
             )
         )
     return storages
+
+
+def _is_plainly_written(program: Program, source: CSource, name: str) -> bool:
+    """Whether compilers see that an array of numbers is written before it is read.
+
+    They do where what reads it stands in the loops of what writes it, and that depends on no data.
+    """
+    if source.variables[name].element.kind not in ("signed", "unsigned", "floating"):
+        return True
+    users = [
+        (source.statements[item.name], access.is_write)
+        for item in program.statements
+        for access in item.accesses
+        if access.array == name and item.name in source.statements
+    ]
+    around = [one.iterators for one, is_write in users if is_write and not one.guards]
+    return all(
+        any(one.iterators[: len(loops)] == loops for loops in around)
+        for one, is_write in users
+        if not is_write
+    )
 
 
 def _name_of(
@@ -477,6 +500,8 @@ def _kept_loops(region: FoldedRegion, source: CSource, storages: Sequence[Storag
     for statement in source.region.statements:
         rewriter.visit(statement)
     gone = list(pointer_removals(source, replaced))
+    if not gone:
+        gone += removals_of_unread(source, replaced, rewriter.found)
     changed = [edit for edit in rewriter.found if not any(one.start <= edit.start < one.end for one in gone)]
     before, after = _around(region, source, storages, unused_variables(source, replaced, []))
     return [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import islpy as isl
@@ -101,6 +101,15 @@ class CodeOrder:
                 option = relation(times, [str(loops[-1])], names=("", "separate"))
                 options.append(option.intersect_domain(part.range()))
         return union_of_maps(self.schedule.get_space(), options)
+
+    def without(self, statements: Collection[str]) -> CodeOrder:
+        """The order of the other statements."""
+        kept = [
+            part for part in maps_of(self.schedule) if part.get_tuple_name(isl.dim_type.in_) not in statements
+        ]
+        schedule = union_of_maps(self.schedule.get_space(), kept)
+        names = tuple(name for name in self.statements if name not in statements)
+        return replace(self, schedule=schedule, statements=names)
 
     @staticmethod
     def of(program: Program, source: CSource) -> CodeOrder:

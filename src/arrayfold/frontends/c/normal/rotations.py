@@ -7,7 +7,7 @@ What uses them behind the loop has a case for each number of turns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arrayfold.base.errors import InputError
@@ -160,8 +160,8 @@ class _Rotation:
         users = self._users_behind()
         if users is None:
             return None
-        inside, is_used_after = users
-        totals = self._totals() if inside or is_used_after else []
+        inside, later = users
+        totals = self._totals() if inside or later else []
         if totals is None or (totals and not self._is_known_behind()):
             return None
         last = end
@@ -171,13 +171,13 @@ class _Rotation:
             # The number of turns that changes nothing comes last.
             new = _cases(totals, [*texts[1:], texts[0]], _indentation(scene, statement))
             edits.append(Edit(statement.span.start, last, new))
-        if is_used_after:
-            lines = [f"{{ {self._assignments(phase)} }}" for phase in range(1, self.period)]
+        if later:
+            lines = [f"{{ {self._assignments(phase, later)} }}" for phase in range(1, self.period)]
             after = scene.region.after
             newline = "" if scene.text.text[:after].endswith("\n") else "\n"
             new = indent + _cases(totals, lines, indent)
             edits.append(Edit(after, after, f"{newline}{new}\n"))
-        return Rewriting(loop.span.start, last, (*edits, *self._needless(inside, is_used_after)))
+        return Rewriting(loop.span.start, last, (*edits, *self._needless(inside, later)))
 
     def _totals(self) -> list[str] | None:
         """The conditions that the number of turns leaves a remainder of 1, 2 and so on."""
@@ -244,11 +244,11 @@ class _Rotation:
             return inner.operator == "!="
         raise NotInText(self.scene.text.file)
 
-    def _assignments(self, phase: int) -> str:
-        """What gives the pointers their places after so many turns."""
+    def _assignments(self, phase: int, later: Collection[Variable]) -> str:
+        """What gives the pointers that are used later their places after so many turns."""
         places = self._places(phase)
-        moved = [one for one in self.after if places[one] is not one]
-        if not {places[one] for one in moved} & set(self.after):
+        moved = [one for one in self.after if one in later and places[one] is not one]
+        if not {places[one] for one in moved} & set(moved):
             return " ".join(f"{one.name} = {places[one].name};" for one in moved)
         saved = {one: self.scene.fresh(one.name) for one in moved}
         first = " ".join(f"void *{name} = {places[one].name};" for one, name in saved.items())
@@ -256,8 +256,8 @@ class _Rotation:
 
     # ------------------------------------------------ who looks at the pointers
 
-    def _users_behind(self) -> tuple[list[CStatement], bool] | None:
-        """The statements of the region behind the loop that use the pointers, and whether others do later."""
+    def _users_behind(self) -> tuple[list[CStatement], frozenset[Variable]] | None:
+        """The statements of the region behind the loop that use the pointers, and the pointers used later."""
         region = self.scene.region
         pointers = set(self.after)
         outside = [
@@ -267,17 +267,19 @@ class _Rotation:
             and node.variable in pointers
             and not region.holds(node.span.start)
         ]
-        is_used = any(node.span.start > region.start for node in outside) and not self._are_only_freed()
-        may_repeat = is_repeated(region)
+        used = {node.variable for node in outside if node.span.start > region.start}
+        if self._are_only_freed():
+            used.clear()
+        later = frozenset(pointers if is_repeated(region) else used)
         behind = self._behind()
         if behind is None:
-            later = (one for one in region.statements if one.span.end > self.loop.span.end)
-            is_free = not (is_used or may_repeat) and not any(_named(one) & pointers for one in later)
-            return ([], False) if is_free else None
+            rest = (one for one in region.statements if one.span.end > self.loop.span.end)
+            is_free = not later and not any(_named(one) & pointers for one in rest)
+            return ([], later) if is_free else None
         users = [one for one in behind if _named(one) & pointers]
         if any(isinstance(one, c.Declare) for one in users):
             return None
-        return users, is_used or may_repeat
+        return users, later
 
     def _behind(self) -> list[CStatement] | None:
         """The statements of the region that run behind the loop; None if conditions are around it."""
@@ -315,12 +317,11 @@ class _Rotation:
             freed.count(one) == 1 and named.count(one) == 1 + harmless.count(one) for one in self.after
         )
 
-    def _needless(self, inside: Sequence[CStatement], is_used_after: bool) -> list[Edit]:
+    def _needless(self, inside: Sequence[CStatement], later: Collection[Variable]) -> list[Edit]:
         """What takes out the declarations of pointers that nothing names any more."""
-        if is_used_after:
-            return []
         scene = self.scene
-        gone = [one for one in self.after if self.origins[one] is not one] + [*self.spare]
+        gone = [one for one in self.after if self.origins[one] is not one and one not in later]
+        gone += self.spare
         nodes = [*walk(self.loop), *(node for one in inside for node in walk(one))]
         edits: list[Edit] = []
         everything = list(walk(scene.region.function.body))
