@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-int heat(int w, int h, int steps, double c, double *restrict u)
+int heat(int w, int h, int steps, double c, double u[restrict h * w])
 {
     double *flow = malloc(sizeof(double) * w * h);
     double *buffer = malloc(sizeof(double) * w * h);
