@@ -9,6 +9,7 @@ import islpy as isl
 import pytest
 
 from arrayfold import fold, read, read_all, reorder
+from arrayfold.base.choices import Loops
 from arrayfold.codegen import write_c
 from arrayfold.exact.isl import maps_of
 from arrayfold.exact.relations import union_of_sets
@@ -221,6 +222,46 @@ def test_division_by_a_size_is_affine_where_the_quotient_is_small(divisor: str, 
 def test_a_quotient_that_may_be_anything_may_mean_any_element() -> None:
     text = (TWO_STAGES % "t[y][x] + in[y][(x * x) % w]").replace("x * x", "17 * x")
     assert "affine only with a constant" in program_of(text).kept["in"].reason
+
+
+NEIGHBOURS_BY_NAME = TWO_STAGES.replace(
+    "            out[y]",
+    """        {
+            int first = x - 1, left = MAX(first, 0), right = MIN(x + 1, w - 1);
+            int seen = x;
+            out[y]""",
+).replace("%s;", "t[y][left] + t[y][right] + seen; }")
+
+
+@pytest.mark.parametrize("loops", ["keep", "generate"])
+def test_variables_that_only_subscripts_use_go_with_them(loops: Loops) -> None:
+    (result,) = (fold(problem) for problem in read_all("examples/gauss-malloc.c"))
+    code = write_c([result.region(loops)])
+    assert not re.search(r"\b(left|right)\b", code.decode())
+    assert bool(re.search(r"\bup = ", code.decode())) == (loops == "keep")
+    assert validate_code([result.region(loops)], code, "gauss-malloc.c").is_equal
+
+
+@pytest.mark.parametrize("loops", ["keep", "generate"])
+def test_what_a_macro_names_stays(loops: Loops) -> None:
+    text = NEIGHBOURS_BY_NAME.replace("t[y][left]", "t[y][LEFT]").replace(
+        "void stages", "#define LEFT left\nvoid stages"
+    )
+    result = fold(program_of(text))
+    code = write_c([result.region(loops)])
+    assert re.search(r"\bleft = ", code.decode())
+    assert validate_code([result.region(loops)], code, "test.c").is_equal
+
+
+def test_a_cell_that_conditions_on_data_set_begins_with_a_value() -> None:
+    text = TWO_STAGES.replace("float t[h][w];", "float t[h][w], u[h][w];").replace(
+        "            out[y]",
+        """        {
+            if (t[y][x] > 1) u[y][x] = 1; else u[y][x] = t[y][x];
+            out[y]""",
+    )
+    code = fold(program_of(text.replace("%s;", "u[y][x]; }"))).to_c()
+    assert "float u = 0;" in code
 
 
 PROGRAMS = ["attention", "column-physics", "filter-chain", "gauss-malloc", "heat-swap", "smith-waterman"]

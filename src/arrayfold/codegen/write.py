@@ -211,7 +211,7 @@ def _storages(region: FoldedRegion, source: CSource, names: Names) -> list[Stora
 def _is_plainly_written(program: Program, source: CSource, name: str) -> bool:
     """Whether compilers see that an array of numbers is written before it is read.
 
-    They do where what reads it stands in the loops of what writes it, and that depends on no data.
+    They do where what reads it stands in no fewer loops than what writes it, and that depends on no data.
     """
     if source.variables[name].element.kind not in ("signed", "unsigned", "floating"):
         return True
@@ -221,12 +221,9 @@ def _is_plainly_written(program: Program, source: CSource, name: str) -> bool:
         for access in item.accesses
         if access.array == name and item.name in source.statements
     ]
-    around = [one.iterators for one, is_write in users if is_write and not one.guards]
-    return all(
-        any(one.iterators[: len(loops)] == loops for loops in around)
-        for one, is_write in users
-        if not is_write
-    )
+    depths = [len(one.iterators) for one, is_write in users if is_write and not one.guards]
+    least = min((len(one.iterators) for one, is_write in users if not is_write), default=0)
+    return bool(depths) and min(depths) <= least
 
 
 def _name_of(
