@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from arrayfold.base.budget import Budget
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
@@ -18,7 +19,7 @@ from arrayfold.mapping.modular import AddressMapping, ModularMapping, TableMappi
 from arrayfold.methods import Request
 from arrayfold.select.cases import Case, find_cases, settled
 from arrayfold.select.choose import choose
-from arrayfold.select.policy import best_for_loops
+from arrayfold.select.policy import best_for_loops, stands_for
 
 _SHARE_FOR_CONFLICTS = 0.6
 
@@ -53,7 +54,13 @@ def fold_one(
     if method == "auto" and not power_of_two:
         progress(f"{name}: cases")
         found = find_cases(conflicts, request, best.mapping.size, bound)
-        best, cases = settled(conflicts, request, best, found)
+        best, cases = settled(
+            conflicts,
+            request,
+            best,
+            found,
+            partial(stands_for, loops=loops, conflicts=conflicts, request=request, favor=favor),
+        )
         assert best.mapping is not None
         assert isinstance(best.verdict, Proof)
     seconds = time.perf_counter() - start

@@ -7,7 +7,7 @@ replaced by its class, such as N = 2*m + 1. Single sizes get what enumeration fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,7 +23,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import coalesced, fix_parameters, fresh_names
 from arrayfold.exact.parameter_values import few_parameter_points, parameter_minima
 from arrayfold.judge.verify import Proof, verify
-from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import Request
 from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, Optimum, Sizes, in_class
 from arrayfold.methods.auto.fitted_lattice import first_fitted, fitted_bases, mappings_of_bases
@@ -100,12 +100,16 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
 
 
 def settled(
-    conflicts: Conflicts, request: Request, best: Candidate, cases: Sequence[Case]
+    conflicts: Conflicts,
+    request: Request,
+    best: Candidate,
+    cases: Sequence[Case],
+    stands_for: Callable[[ModularMapping, EmittableMapping], bool] = lambda _smaller, _best: True,
 ) -> tuple[Candidate, tuple[Case, ...]]:
     """The mapping for all sizes and the cases, those with one mapping put together.
 
-    A mapping that was found for a case and is proved for all sizes takes the place of a larger one, and only
-    cases that are smaller than that one somewhere remain.
+    A mapping that was found for a case and is proved for all sizes takes the place of a larger one that it
+    stands for, and only cases that are smaller than that one somewhere remain.
     """
     assert best.mapping is not None
     joined: list[Case] = []
@@ -120,7 +124,8 @@ def settled(
             joined[same] = together
     size = best.mapping.size
     for case in joined:
-        if request.rank(case.size) < request.rank(size):
+        assert best.mapping is not None
+        if request.rank(case.size) < request.rank(size) and stands_for(case.mapping, best.mapping):
             proved = _proved_on(conflicts, conflicts.context, case.mapping)
             if proved is not None:
                 best = replace(best, mapping=proved.mapping, verdict=proved.proof, method="auto")
@@ -178,6 +183,8 @@ def _at_requested_sizes(array: _Array, request: Request, best: Formula, found: S
     here = fix_parameters(sizes)
     known = [case.size for case in found if not case.when.is_disjoint(here)]
     least = min(size.evaluate(sizes) for size in (best, *known))
+    # These sizes may have strides that the others do not.
+    array = _Array(array.conflicts, Strides.of(array.conflicts.at(sizes)))
     optimum = Optima(array.divided, request.budget.part(_SHARE)).at(sizes)
     return [] if optimum is None or optimum.index >= least else _single_size(array, sizes, optimum)
 

@@ -10,14 +10,15 @@ from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.lattice import Vector
 from arrayfold.mapping.layout import Row, lay_out
-from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import Request
 from arrayfold.select.choose import Candidate, ask_all, best_of, candidates_of_auto
 from arrayfold.select.contiguous import keep_inner_dimensions
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered, slope_of
 
-_ALIKE = Fraction(101, 100)
+# How many times as large as the smallest mapping one with better loops may be.
+_MOST: dict[Favor, Fraction] = {"size": Fraction(101, 100), "speed": Fraction(2)}
 
 
 def best_for_loops(
@@ -56,9 +57,26 @@ def _cheaper_loops(
     steps = loops.steps(conflicts.name)
     if not isinstance(first.mapping, ModularMapping) or loop_cost(first.mapping, steps, conflicts) == 0:
         return first
-    limit = request.rank(first.mapping.size * _ALIKE)
+    limit = request.rank(first.mapping.size * _MOST["size"])
     hinders, best = _with_best_loops([first, *candidates], limit, steps, conflicts, request)
     return best if hinders == 0 else first
+
+
+def stands_for(
+    smaller: ModularMapping,
+    best: EmittableMapping,
+    loops: InnermostLoops | None,
+    conflicts: Conflicts,
+    request: Request,
+    favor: Favor,
+) -> bool:
+    """Whether a smaller mapping takes the place of the best one, whose loops are no better or not worth it."""
+    if loops is None or not isinstance(best, ModularMapping):
+        return True
+    if request.rank(best.size) > request.rank(smaller.size * _MOST[favor]):
+        return True
+    steps = loops.steps(conflicts.name)
+    return loop_cost(smaller, steps, conflicts) <= loop_cost(best, steps, conflicts)
 
 
 def _with_best_loops(
@@ -104,7 +122,7 @@ def _fastest(
             return candidate
     smallest = best_of(candidates, conflicts, request)
     assert smallest.mapping is not None
-    limit = request.rank(smallest.mapping.size * 2)
+    limit = request.rank(smallest.mapping.size * _MOST["speed"])
     everything = [smallest, *candidates, *_whole_lines(conflicts, request, steps)]
     return _with_best_loops(everything, limit, steps, conflicts, request)[1]
 

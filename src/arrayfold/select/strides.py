@@ -135,12 +135,7 @@ class Strides:
             for column in zip(*self.coordinates, strict=True)
         ]
         inner = math.lcm(*(entry.denominator for entry in row))
-        outer = math.lcm(*(entry.denominator for line in self.coordinates for entry in line))
-        divisor = next(
-            by
-            for by in range(1, outer + 1)
-            if outer % by == 0 and all((entry * (by * inner)).is_whole for entry in sums)
-        )
+        divisor = math.lcm(*((entry * inner).denominator for entry in sums))
         entries = [entry * divisor for entry in sums]
         start = sum((entry * at for entry, at in zip(entries, self.origin, strict=True)), start=_ZERO)
         return entries, start, divisor
