@@ -73,10 +73,9 @@ def stands_for(
     """Whether a smaller mapping takes the place of the best one, whose loops are no better or not worth it."""
     if loops is None or not isinstance(best, ModularMapping):
         return True
-    if request.rank(best.size) > request.rank(smaller.size * _MOST[favor]):
-        return True
     steps = loops.steps(conflicts.name)
-    return loop_cost(smaller, steps, conflicts) <= loop_cost(best, steps, conflicts)
+    is_too_large = request.rank(best.size) > request.rank(smaller.size * _MOST[favor])
+    return is_too_large or loop_cost(smaller, steps, conflicts) <= loop_cost(best, steps, conflicts)
 
 
 def _with_best_loops(
