@@ -70,7 +70,7 @@ def stands_for(
     request: Request,
     favor: Favor,
 ) -> bool:
-    """Whether a smaller mapping takes the place of the best one, whose loops are no better or not worth it."""
+    """Whether a smaller mapping replaces the best one: its loops are as good, or the best one is too large."""
     if loops is None or not isinstance(best, ModularMapping):
         return True
     steps = loops.steps(conflicts.name)
