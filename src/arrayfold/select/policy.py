@@ -70,7 +70,7 @@ def stands_for(
     request: Request,
     favor: Favor,
 ) -> bool:
-    """Whether a smaller mapping replaces the best one: its loops are as good, or the best one is too large."""
+    """Whether a smaller mapping replaces the best one: its loops are as good, or that one is too large."""
     if loops is None or not isinstance(best, ModularMapping):
         return True
     steps = loops.steps(conflicts.name)
