@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 
 import islpy as isl
 
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import ArrayfoldError
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.isl import coalesced
 
 _MOST_DIMENSIONS = 3
 _MOST_PIECES = 40
+_MOST_OPERATIONS = 3_000_000
+_SHARE = 0.1
 
 
 def windows(conflicts: Conflicts) -> isl.Map | None:
@@ -19,7 +24,7 @@ def windows(conflicts: Conflicts) -> isl.Map | None:
 
     "Before" is lexicographic in some order of the dimensions, each upwards or downwards: as a program that
     writes cells one after the other has it, whose live cells these are then. None if in no such order all
-    cells of every window conflict with each other.
+    cells of every window conflict with each other, or if that takes too much work to see.
     """
     rank = conflicts.array.rank
     pairs = conflicts.pairs
@@ -28,12 +33,14 @@ def windows(conflicts: Conflicts) -> isl.Map | None:
     pairs = pairs.intersect_params(conflicts.context)
     same = isl.Map.identity(pairs.get_space()).intersect_domain(conflicts.cells)
     same = same.intersect_params(conflicts.context)
+    budget = Budget.of_work(_MOST_OPERATIONS, _SHARE)
     for order in _orders(conflicts.name, rank):
         before = isl.Map.lex_gt(order.range().get_space())
-        earlier = pairs.intersect(order.apply_range(before).apply_range(order.reverse()))
-        window = coalesced(earlier.union(same))
-        if all_conflict(window, pairs):
-            return window.set_tuple_name(isl.dim_type.in_, "")
+        with suppress(ArrayfoldError), budget.limit(f"windows of {conflicts.name}"):
+            earlier = pairs.intersect(order.apply_range(before).apply_range(order.reverse()))
+            window = coalesced(earlier.union(same))
+            if all_conflict(window, pairs):
+                return window.set_tuple_name(isl.dim_type.in_, "")
     return None
 
 
