@@ -87,7 +87,7 @@ class MappingCase:
 
 def _is_one(formula: Formula) -> bool:
     """Whether a formula is 1 whatever the sizes are."""
-    return all(formulas.value(formula, dict.fromkeys("NMK", n)) == 1 for n in (0, 1, 10, 1000))
+    return all(formulas.value(formula, dict.fromkeys("NMK", n)) == 1 for n in (-7, 0, 1, 10, 1000))
 
 
 # ---------------------------------------------------------------- random cases
