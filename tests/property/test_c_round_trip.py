@@ -37,6 +37,7 @@ FLAGS = (
         "-Wno-alloc-size-larger-than",
         "-Wno-overflow",
         "-Wno-type-limits",
+        "-Wno-tautological-compare",
         "-ffp-contract=off",
         "-fopenmp",
         "-O3",

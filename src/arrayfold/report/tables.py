@@ -42,7 +42,7 @@ def fold_report(
 ) -> RenderableType:
     """For each region a table with one line an array, and what was kept; then what running them showed.
 
-    The last lines say what was checked of the code that was written, and what else to try.
+    The last line says what was checked of the code that was written, those before it what else to try.
     """
     parts: list[RenderableType] = []
     for result in results:
@@ -51,11 +51,13 @@ def fold_report(
         parts += _fold_parts(result)
         if tool is not None:
             parts += [Text(f"{tool}: {line}") for array in result for line in in_words_of(tool, array)]
+    if hint:
+        parts.append(Text(hint))
     done = [run for run in runs if isinstance(run, RunReport)]
     parts += [Text(f"run: {run}", style="green" if run.is_equal else "bold red") for run in done]
     if validation is not None:
         parts.append(Text(str(validation), style="yellow" if validation.unchecked else "green"))
-    return Group(*parts, *([Text(hint)] if hint else []))
+    return Group(*parts)
 
 
 def _fold_parts(result: FoldResult) -> list[RenderableType]:
