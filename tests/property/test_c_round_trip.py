@@ -37,7 +37,6 @@ FLAGS = (
         "-Wno-alloc-size-larger-than",
         "-Wno-overflow",
         "-Wno-type-limits",
-        "-Wno-tautological-compare",
         "-ffp-contract=off",
         "-fopenmp",
         "-O3",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from arrayfold.c import tree as c
 from arrayfold.c.source import CText
-from arrayfold.c.tree import Expression, Variable, array_access
+from arrayfold.c.tree import Expression, Variable, array_access, bare
 
 ElementText = Callable[[Variable, Sequence[str], c.Reference | c.Subscript], str]
 OtherText = Callable[[Expression], str | None]
@@ -24,6 +24,8 @@ _PRECEDENCE = {
     "&&": 2,
     "||": 1,
 }
+# Two variables that are one value where a statement runs: compilers warn of a comparison with itself.
+_WITH_ITSELF = {**dict.fromkeys(("<=", ">=", "=="), "1"), **dict.fromkeys(("<", ">", "!="), "0")}
 # Of a type by its name: brackets and parentheses might hold variables.
 _SIZE_OF_TYPE = re.compile(r"sizeof\s*\([\w\s*]+\)")
 _UNARY, _POSTFIX, _CONDITIONAL, _ASSIGNMENT, _COMMA = 11, 12, 0, -1, -2
@@ -73,7 +75,10 @@ class ExpressionPrinter:
                 return f"{self.text(expression.left, _ASSIGNMENT)}, {self.text(expression.right)}", _COMMA
             case c.Binary(operator=operator, left=left, right=right):
                 strength = _PRECEDENCE[operator]
-                return f"{self.text(left, strength)} {operator} {self.text(right, strength + 1)}", strength
+                texts = self.text(left, strength), self.text(right, strength + 1)
+                if operator in _WITH_ITSELF and texts[0] == texts[1] and _are_two_integers(left, right):
+                    return _WITH_ITSELF[operator], _POSTFIX
+                return f"{texts[0]} {operator} {texts[1]}", strength
             case c.Assign(operator=operator, target=target, value=value):
                 return f"{self.text(target, _UNARY)} {operator} {self.text(value, _ASSIGNMENT)}", _ASSIGNMENT
             case c.Conditional(condition=condition, then=then, otherwise=otherwise):
@@ -107,3 +112,10 @@ class ExpressionPrinter:
         texts = [self.text(subscript) for subscript in subscripts]
         text = self._element(variable, texts, expression)
         return text, _POSTFIX if subscripts or text.isidentifier() else _COMMA
+
+
+def _are_two_integers(left: Expression, right: Expression) -> bool:
+    """Whether two expressions are two different variables that are whole numbers."""
+    found = (bare(left), bare(right))
+    names = [one.variable for one in found if isinstance(one, c.Reference) and one.type.is_integer]
+    return len(names) == 2 and names[0] is not names[1]
