@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arrayfold.base.cache import cache_folder, is_private
-from arrayfold.explore.orders import Order
+from arrayfold.explore.orders import NamedOrder
 from arrayfold.explore.point import Point
 from arrayfold.explore.store import Store
 from arrayfold.passes.reorder import Reorder
@@ -165,7 +165,7 @@ def test_a_folder_for_one_process_vanishes_with_it(home: Path) -> None:
     assert not Path(done.stdout.strip()).exists()
 
 
-POINT = Point(Order("as written", Reorder()), 4, 2.0, 7, {"A": "A[i] -> [0]"})
+POINT = Point(NamedOrder("as written", Reorder()), 4, 2.0, 7, {"A": "A[i] -> [0]"})
 
 
 def store(folder: Path) -> Store:

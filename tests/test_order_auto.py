@@ -19,7 +19,7 @@ from arrayfold.ordering.cost import cost_of
 from arrayfold.ordering.hint import order_hint
 from arrayfold.ordering.live_cells import live_cells
 from arrayfold.ordering.machine import Machine, _cache_sizes, this_machine
-from arrayfold.ordering.scene import Scene
+from arrayfold.ordering.sized_program import SizedProgram
 from arrayfold.passes.reorder import Reorder, reorder
 from arrayfold.program.model import Program
 from support.command import run
@@ -62,10 +62,10 @@ def program_of(text: str) -> Program:
 
 
 def test_live_cells_are_those_of_the_best_fold() -> None:
-    scene = Scene.of(program_of(STAGES), {"h": 40, "w": 30})
-    given = scene.program, scene.must_keep, scene.flows
+    sized = SizedProgram.of(program_of(STAGES), {"h": 40, "w": 30})
+    given = sized.program, sized.must_keep, sized.flows
     found = {
-        rows: live_cells(scene, scene.times(RowFusion(rows=rows).schedule(*given))) for rows in (True, False)
+        rows: live_cells(sized, sized.times(RowFusion(rows=rows).schedule(*given))) for rows in (True, False)
     }
     assert found == {True: {"a": 90}, False: {"a": 61}}
 
@@ -81,7 +81,7 @@ def test_a_large_picture_is_fused_by_rows_and_a_chain_of_additions_hides_the_res
 
 
 def test_what_is_in_caches_anyway_moves_no_bytes() -> None:
-    small = Scene.of(program_of(STAGES), {"h": 20, "w": 20})
+    small = SizedProgram.of(program_of(STAGES), {"h": 20, "w": 20})
     assert small.program.schedule is not None
     cost = cost_of(small, small.program.schedule, MACHINE)
     assert cost.cycles == cost.work
@@ -92,8 +92,8 @@ def test_a_loop_down_the_columns_is_not_vectorised() -> None:
     program = program_of(STAGES)
     columns = reorder(program, schedule="S_0[y, x] -> [0, x, y]; S_1[y, x] -> [1, x, y]")
     assert columns.schedule is not None
-    scene = Scene.of(program, {"h": 200, "w": 200})
-    assert cost_of(scene, columns.schedule, MACHINE).vectorised == 0
+    sized = SizedProgram.of(program, {"h": 200, "w": 200})
+    assert cost_of(sized, columns.schedule, MACHINE).vectorised == 0
 
 
 def test_no_order_is_slower_than_as_written_and_all_are_legal() -> None:

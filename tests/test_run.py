@@ -25,7 +25,7 @@ from arrayfold.passes.reorder import reorder
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun, find_compiler
 from arrayfold.run.driver_values import fill, put
-from arrayfold.run.outcome import Comparison, Outcome, RunReport, first_difference
+from arrayfold.run.outcome import FinalState, RunReport, SizeComparison, first_difference
 from arrayfold.run.process import TookTooLong, start
 from support.command import run
 from support.runs import run_both
@@ -323,16 +323,18 @@ def test_a_program_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 def test_outcomes_that_differ() -> None:
     words = (1).to_bytes(8, "little") + (2).to_bytes(8, "little")
-    one = Outcome(b"", "", words, ((0, "a"), (1, "b")))
+    one = FinalState(b"", "", words, ((0, "a"), (1, "b")))
     assert first_difference(one, one) == ""
-    other = Outcome(b"", "", words[:8] + (3).to_bytes(8, "little"), one.names)
+    other = FinalState(b"", "", words[:8] + (3).to_bytes(8, "little"), one.names)
     assert first_difference(one, other) == "value 0 of b is 2 in the original and 3 in the folded program"
-    assert "different texts" in first_difference(one, Outcome(b"x", "", words, one.names))
-    assert "different amounts" in first_difference(one, Outcome(b"", "", words[:8], one.names))
+    assert "different texts" in first_difference(one, FinalState(b"x", "", words, one.names))
+    assert "different amounts" in first_difference(one, FinalState(b"", "", words[:8], one.names))
 
 
 def test_what_was_not_compared_is_no_success() -> None:
-    bad = Comparison({"n": 1}, Outcome(b"", "it fails"), None, "the original program fails", is_fair=False)
+    bad = SizeComparison(
+        {"n": 1}, FinalState(b"", "it fails"), None, "the original program fails", is_fair=False
+    )
     report = RunReport("f", bad, (), 8, 8, is_sanitized=False)
     assert not report.is_equal
     assert str(report) == "f at n = 1: the original program fails"

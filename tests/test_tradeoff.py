@@ -12,7 +12,7 @@ from distributed import LocalCluster
 from arrayfold import fold, read, reorder
 from arrayfold.base.errors import InputError
 from arrayfold.explore import Exploration, Point, Source, explore
-from arrayfold.explore.orders import Order, candidate_orders
+from arrayfold.explore.orders import NamedOrder, candidate_orders
 from arrayfold.explore.point import evaluate
 from arrayfold.explore.workers import run_all
 from arrayfold.passes.reorder import Reorder
@@ -49,9 +49,9 @@ def test_corners_of_jacobi(jacobi: tuple[Exploration, Path]) -> None:
 
 def test_corners_of_blur() -> None:
     program = Source("examples/blur.c").read()
-    by_rows = Order("rows", Reorder("S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"))
+    by_rows = NamedOrder("rows", Reorder("S_0[x, y] -> [2*x]; S_1[x, y] -> [2*x + 1]"))
     rows = evaluate(program, by_rows, {"N": 8}, 20)
-    fused = evaluate(program, Order("fused by cells", Reorder(fuse="cells")), {"N": 8}, 20)
+    fused = evaluate(program, NamedOrder("fused by cells", Reorder(fuse="cells")), {"N": 8}, 20)
     assert (rows.latency, rows.cells) == (16, 8)
     assert fused.cells == 3
     assert fused.parallelism == 1
@@ -61,9 +61,9 @@ def test_a_wavefront_of_the_alignment() -> None:
     sizes = {"I": 3, "J": 3, "K": 3}
     program = Source("examples/alignment-3d.toml").at(sizes).read()
     wave = "S1[i, j, k] -> [i + j + k]; S2[i, j, k] -> [i + j + k]"
-    point = evaluate(program, Order("wavefront", Reorder(wave)), sizes, 20)
+    point = evaluate(program, NamedOrder("wavefront", Reorder(wave)), sizes, 20)
     assert point.latency == 7
-    assert evaluate(program, Order("as written", Reorder()), sizes, 20).cells == 13
+    assert evaluate(program, NamedOrder("as written", Reorder()), sizes, 20).cells == 13
 
 
 def test_the_frontier_is_beaten_by_none(jacobi: tuple[Exploration, Path]) -> None:

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from arrayfold.run import compare, process
-from arrayfold.run.process import Ended
+from arrayfold.run.process import ProcessEnd
 
-Start = Callable[..., Ended]
+Start = Callable[..., ProcessEnd]
 
 _OPTIMISATION = ("-O1", "-O2", "-g")
 _SHARED = "support.c"
@@ -60,18 +60,18 @@ class CompiledOnce:
         folder: Path,
         seconds: float,
         environment: Mapping[str, str] | None = None,
-    ) -> Ended:
+    ) -> ProcessEnd:
         with _without_copies():
             if "-o" not in command or not any(part.endswith((".c", ".cpp")) for part in command):
                 return self.start(command, folder, seconds, environment)
             return self._compile(_quick(command), folder, seconds, environment)
 
-    def _compile(self, command: list[str], folder: Path, *limits: object) -> Ended:
+    def _compile(self, command: list[str], folder: Path, *limits: object) -> ProcessEnd:
         made = Path(command[command.index("-o") + 1])
         kept = self.folder / _key(command, made.parent)
         if kept.exists():
             shutil.copy(kept, made)
-            return Ended(0, b"", "")
+            return ProcessEnd(0, b"", "")
         done = self.start([self._object(part, command, folder) for part in command], folder, *limits)
         if done.status == 0 and made.exists():
             shutil.copy(made, kept)

@@ -152,7 +152,7 @@ def is_limited() -> bool:
     return bool(_METER.blocks)
 
 
-class _Block(NamedTuple):
+class _TimeLimit(NamedTuple):
     """The work of the moment, and where it and all around it must end."""
 
     budget: Budget
@@ -164,7 +164,7 @@ class _Meter:
     """A clock that goes by work. isl has one counter for the whole process, which can be tried, not read."""
 
     def __init__(self) -> None:
-        self.blocks: list[_Block] = []
+        self.blocks: list[_TimeLimit] = []
         self._before = 0
 
     @property
@@ -208,7 +208,7 @@ class _Meter:
     def block(self, budget: Budget, end: float | None) -> Generator[None]:
         """Work that must end there, and where all around it must."""
         end = self.end if end is None else min(end, self.end)
-        self.blocks.append(_Block(budget, end, min(budget.deadline, self.deadline)))
+        self.blocks.append(_TimeLimit(budget, end, min(budget.deadline, self.deadline)))
         self._arm()
         try:
             yield

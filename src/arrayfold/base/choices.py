@@ -11,7 +11,7 @@ Loops: TypeAlias = Literal["keep", "generate"]
 Style: TypeAlias = Literal["fast", "readable"]
 Fuse: TypeAlias = Literal["rows", "cells"]
 AnyOrder: TypeAlias = Literal["dependences", "tilings"]
-Order: TypeAlias = Literal["auto", "dependences", "tilings"]
+OrderChoice: TypeAlias = Literal["auto", "dependences", "tilings"]
 Construction: TypeAlias = Literal["values", "live-write", "live-live", "butterfly"]
 FigureKind: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
 

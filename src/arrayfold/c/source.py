@@ -165,7 +165,7 @@ class Implied:
 
 
 @dataclass(frozen=True, eq=False)
-class Turns:
+class BreakCondition:
     """What is known of the statement that says whether an iteration of a loop runs, where a break may end it.
 
     surely   { C[i] }  iterations that run whenever the loop does
@@ -279,7 +279,7 @@ class CSource:
     same_conditions: Mapping[str, Sequence[SameCondition]] = field(
         default_factory=dict[str, Sequence[SameCondition]]
     )
-    turns: Mapping[str, Turns] = field(default_factory=dict[str, Turns])
+    turns: Mapping[str, BreakCondition] = field(default_factory=dict[str, BreakCondition])
     sure: Mapping[tuple[str, bool], isl.Set] = field(default_factory=dict[tuple[str, bool], isl.Set])
     declared: Mapping[str, isl.Set] = field(default_factory=dict[str, isl.Set])
     legal: isl.Set | None = None

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Literal, TypeAlias, cast, dataclass_transform
 
 TypeKind: TypeAlias = Literal["signed", "unsigned", "floating", "pointer", "array", "function", "other"]
-Storage: TypeAlias = Literal["local", "parameter", "global", "static"]
+StorageKind: TypeAlias = Literal["local", "parameter", "global", "static"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Variable:
 
     name: str
     type: CType
-    storage: Storage
+    storage: StorageKind
     span: Span
     element: CType
     extents: tuple[int | Expression | None, ...] = ()

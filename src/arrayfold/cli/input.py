@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from arrayfold.base.choices import Fuse, Order
+from arrayfold.base.choices import Fuse, OrderChoice
 from arrayfold.base.errors import InputError
 from arrayfold.cli.console import Console
 from arrayfold.cli.options import Quiet, Verbose
@@ -96,7 +96,7 @@ class Input:
         typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
     ] = False
     order: Annotated[
-        Order | None,
+        OrderChoice | None,
         typer.Option(
             metavar="auto|dependences|tilings",
             help="The order predicted to be fastest; or a fold that is valid for all legal schedules, "

@@ -31,13 +31,13 @@ from arrayfold.exact.signs import below, is_at_most
 from arrayfold.mapping.layout import Row, TableRow
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.program.model import Program
-from arrayfold.sharing.footprint import Block, farthest
+from arrayfold.sharing.footprint import SharedBlock, farthest
 
 _FIRST = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class StorageGroup:
     """Arrays with elements of one type that take the place of others.
 
     sizes      array -> its rows; arrays in a block are counted with that
@@ -72,7 +72,7 @@ class Group:
         }
 
 
-def is_in_group(program: Program, name: str, blocks: Iterable[Block] = ()) -> bool:
+def is_in_group(program: Program, name: str, blocks: Iterable[SharedBlock] = ()) -> bool:
     """Whether an array takes the place of others, or of one together with others."""
     source = program.source
     if name in program.relocation.origins or any(name in block.offsets for block in blocks):
@@ -81,8 +81,8 @@ def is_in_group(program: Program, name: str, blocks: Iterable[Block] = ()) -> bo
 
 
 def find_groups(
-    program: Program, mappings: Mapping[str, EmittableMapping], blocks: Sequence[Block] = ()
-) -> list[Group]:
+    program: Program, mappings: Mapping[str, EmittableMapping], blocks: Sequence[SharedBlock] = ()
+) -> list[StorageGroup]:
     """The groups of the arrays with these mappings, one for each type of elements."""
     kinds: dict[str, dict[str, EmittableMapping]] = {}
     for name, mapping in mappings.items():
@@ -91,7 +91,9 @@ def find_groups(
     return [_group(program, members, blocks) for members in kinds.values()]
 
 
-def _group(program: Program, members: Mapping[str, EmittableMapping], blocks: Sequence[Block]) -> Group:
+def _group(
+    program: Program, members: Mapping[str, EmittableMapping], blocks: Sequence[SharedBlock]
+) -> StorageGroup:
     before = _before(program, members, blocks)
     here = [block for block in blocks if any(name in members for name in block.offsets)]
     placed = {name for block in here for name in block.offsets}
@@ -105,14 +107,14 @@ def _group(program: Program, members: Mapping[str, EmittableMapping], blocks: Se
         (*tables, *(at_least_one(block.size, program.context) for block in here)), start=Formula.constant(0)
     )
 
-    def group(sizes: Mapping[str, Sizes], most: Mapping[str, Formula]) -> Group:
+    def group(sizes: Mapping[str, Sizes], most: Mapping[str, Formula]) -> StorageGroup:
         cells = {name: Formula.product(one.extents) for name, one in sizes.items()}
         counted = [name for name, size in cells.items() if not is_tiny(program, name, size)]
         now, bound = (sum((some[name] for name in counted), start=others) for some in (cells, most))
         is_within = before is None or any(_is_within(program, one, before, members) for one in (now, bound))
         far = farthest(now, program.running_sizes())
         pays = before is None or now.evaluate(far) <= before.evaluate(far)
-        return Group(sizes, counted, now, before, is_within, pays)
+        return StorageGroup(sizes, counted, now, before, is_within, pays)
 
     found = group(own, {name: Formula.product(one.extents) for name, one in own.items()})
     if found.is_within:
@@ -193,7 +195,7 @@ def _kind(program: Program, name: str) -> str:
 
 
 def _before(
-    program: Program, members: Mapping[str, EmittableMapping], blocks: Sequence[Block]
+    program: Program, members: Mapping[str, EmittableMapping], blocks: Sequence[SharedBlock]
 ) -> Formula | None:
     """Cells of the arrays whose place the members take."""
     kind = _kind(program, next(iter(members)))
@@ -219,7 +221,7 @@ def _declared_size(program: Program, name: str) -> Formula | None:
     return None if extents is None else Formula.product(extents)
 
 
-def growth_words(program: Program, group: Group) -> str:
+def growth_words(program: Program, group: StorageGroup) -> str:
     """At which sizes the code takes more memory for a group than before; nothing if it never does.
 
     Where the loops as written can stand beside the new ones, they run at such sizes.

@@ -29,7 +29,7 @@ _WORTH_ALIGNING = 256
 
 
 @dataclass(eq=False)
-class _Group:
+class _WrappingAddresses:
     """Addresses that wrap while the loop runs, all at fixed distances from one another.
 
     value    the address that was met first, before its modulo, as a formula
@@ -141,9 +141,9 @@ class InnerLoop:
     inside: set[str] = field(default_factory=set[str])
     statements: set[str] = field(default_factory=set[str])
     _fixed: dict[str, str] = field(default_factory=dict[str, str])
-    _groups: list[_Group] = field(default_factory=list[_Group])
+    _groups: list[_WrappingAddresses] = field(default_factory=list[_WrappingAddresses])
     _turning: dict[tuple[Formula, int], _Turning] = field(default_factory=dict[tuple[Formula, int], _Turning])
-    _aligned: tuple[_Group, int, int] | None = None
+    _aligned: tuple[_WrappingAddresses, int, int] | None = None
 
     def formula(self, expression: isl.AstExpr) -> Formula | None:
         """An expression of the body, if it is known before the loop but for the iterator."""
@@ -191,7 +191,7 @@ class InnerLoop:
         found = self._near(value, slope, row.modulus)
         if found is None:
             shift = self.name(f"{base}_shift")
-            found = _Group(value, row.modulus, slope, self.name(base), shift, modulus), 0
+            found = _WrappingAddresses(value, row.modulus, slope, self.name(base), shift, modulus), 0
             self._groups.append(found[0])
         group, beyond = found
         if self.mode == "look":
@@ -211,9 +211,9 @@ class InnerLoop:
             self._fixed[text] = self.name(base)
         return self._fixed[text]
 
-    def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_Group, int] | None:
+    def _near(self, value: Formula, slope: int, modulus: Formula) -> tuple[_WrappingAddresses, int] | None:
         """The group that an address belongs to, and how far it lies beyond the first of it."""
-        found: list[tuple[int, int, _Group]] = []
+        found: list[tuple[int, int, _WrappingAddresses]] = []
         for number, group in enumerate(self._groups):
             if group.modulus == modulus and group.slope == slope:
                 apart = (value - group.value - modulus * turns for turns in range(-_TURNS, _TURNS + 1))
@@ -300,7 +300,7 @@ class InnerLoop:
             f"if ({name} < 0) {name} += {modulus};",
         ]
 
-    def _prepare(self, group: _Group) -> list[str]:
+    def _prepare(self, group: _WrappingAddresses) -> list[str]:
         """Sets the position of a group before the first stretch, from that of another one if that is near."""
         name, modulus = group.name, group.modulus_text
         for other in self._groups[: self._groups.index(group)]:

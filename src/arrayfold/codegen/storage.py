@@ -24,7 +24,7 @@ _LINE = 64
 
 
 @dataclass(frozen=True)
-class Share:
+class BlockPart:
     """A part of memory that several arrays share.
 
     is_first, is_last  among its arrays, in the order in which they are declared
@@ -69,7 +69,7 @@ class Storage:
     may_align: bool = False
     tile: int = 0
     is_private: bool = False
-    share: Share | None = None
+    share: BlockPart | None = None
     is_automatic: bool = False
     is_linear: bool = False
     is_vector: bool = False

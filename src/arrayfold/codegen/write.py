@@ -25,7 +25,7 @@ from arrayfold.codegen.names import Names
 from arrayfold.codegen.pragmas import depend_edits
 from arrayfold.codegen.regenerate import generate_region
 from arrayfold.codegen.sizes import Sizes, declared_extents, find_sizes, is_tiny, plain_sizes
-from arrayfold.codegen.storage import Share, Storage, parameter_text
+from arrayfold.codegen.storage import BlockPart, Storage, parameter_text
 from arrayfold.codegen.unused import (
     LostVariables,
     is_own,
@@ -41,7 +41,7 @@ from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.passes.borders import has_borders
 from arrayfold.program.model import Program
-from arrayfold.sharing.footprint import Block
+from arrayfold.sharing.footprint import SharedBlock
 
 _SHORT_ROW = 64
 
@@ -73,7 +73,7 @@ class FoldedRegion:
     folds: tuple[StorageFold, ...]
     loops: str | None = None
     style: Style = "fast"
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[SharedBlock, ...] = ()
     is_off_stack: bool = False
     is_padded: bool = False
     unfolded: tuple[str, ...] = ()
@@ -233,7 +233,7 @@ def _name_of(
     names: Names,
     sizes: Sizes,
     allocation: Allocation | None,
-    share: Share | None,
+    share: BlockPart | None,
 ) -> str:
     """What an array is called in the new text: as before, where that means nothing else there."""
     name = fold.mapping.array
@@ -274,7 +274,7 @@ def _allocations_in_place(
     return found
 
 
-def _is_gone(source: CSource, variable: Variable, kept: Allocation | None, share: Share | None) -> bool:
+def _is_gone(source: CSource, variable: Variable, kept: Allocation | None, share: BlockPart | None) -> bool:
     """Whether a pointer goes together with the memory that it was for."""
     before = source.allocations.get(variable)
     return before is not None and kept is None and share is None and can_go(source.text, before)
@@ -352,9 +352,9 @@ def _begins_at(row: Row, cells: isl.Map, first: int) -> bool:
 
 def _block_storages(
     region: FoldedRegion, source: CSource, names: Names, *, may_allocate: bool
-) -> dict[str, Share]:
+) -> dict[str, BlockPart]:
     """array -> its part of a block; the first one of each declares it."""
-    found: dict[str, Share] = {}
+    found: dict[str, BlockPart] = {}
     for block in region.blocks:
         if not may_allocate:
             raise InputError(
@@ -365,7 +365,7 @@ def _block_storages(
         name = names.fresh(block.name)
         order = [fold.mapping.array for fold in region.folds if fold.mapping.array in block.offsets]
         for array in order:
-            found[array] = Share(
+            found[array] = BlockPart(
                 name, block.size, block.offsets[array], array == order[0], array == order[-1]
             )
     return found

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-Number: TypeAlias = int | Fraction
+Rational: TypeAlias = int | Fraction
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Floor:
         numerator = str(self.argument) if self.argument.is_atom else f"({self.argument})"
         return f"floor({numerator}/{self.divisor})"
 
-    def number(self, values: Mapping[str, int]) -> Number:
+    def number(self, values: Mapping[str, int]) -> Rational:
         """The value at these parameters."""
         return self.argument.number(values) // self.divisor
 
@@ -38,7 +38,7 @@ class Extreme:
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.arguments))})"
 
-    def number(self, values: Mapping[str, int]) -> Number:
+    def number(self, values: Mapping[str, int]) -> Rational:
         """The value at these parameters."""
         pick = max if self.kind == "max" else min
         return pick(argument.number(values) for argument in self.arguments)
@@ -54,7 +54,7 @@ class Remainder:
     def __str__(self) -> str:
         return f"({self.argument}) mod ({self.modulus})"
 
-    def number(self, values: Mapping[str, int]) -> Number:
+    def number(self, values: Mapping[str, int]) -> Rational:
         """The value at these parameters."""
         return self.argument.number(values) % self.modulus.number(values)
 
@@ -79,7 +79,7 @@ class Formula:
     # ------------------------------------------------------------ making
 
     @staticmethod
-    def constant(value: Number) -> Formula:
+    def constant(value: Rational) -> Formula:
         """A number."""
         return Formula((((), Fraction(value)),) if value else ())
 
@@ -134,13 +134,13 @@ class Formula:
 
     # ------------------------------------------------------------ arithmetic
 
-    def __add__(self, other: Formula | Number) -> Formula:
+    def __add__(self, other: Formula | Rational) -> Formula:
         sums = dict(self.terms)
         for monomial, coefficient in _formula(other).terms:
             sums[monomial] = sums.get(monomial, Fraction(0)) + coefficient
         return _canonical(sums)
 
-    def __mul__(self, other: Formula | Number) -> Formula:
+    def __mul__(self, other: Formula | Rational) -> Formula:
         factor = _formula(other)
         for one, by in ((self, factor), (factor, self)):
             if len(by.terms) == 1 and not by.terms[0][0]:
@@ -161,13 +161,13 @@ class Formula:
     def __neg__(self) -> Formula:
         return self._scaled(Fraction(-1))
 
-    def __sub__(self, other: Formula | Number) -> Formula:
+    def __sub__(self, other: Formula | Rational) -> Formula:
         return self + -_formula(other)
 
-    def __radd__(self, other: Number) -> Formula:
+    def __radd__(self, other: Rational) -> Formula:
         return self + other
 
-    def __rmul__(self, other: Number) -> Formula:
+    def __rmul__(self, other: Rational) -> Formula:
         return self * other
 
     def __pow__(self, exponent: int) -> Formula:
@@ -247,11 +247,11 @@ class Formula:
         """
         return Fraction(self.number(values))
 
-    def number(self, values: Mapping[str, int]) -> Number:
+    def number(self, values: Mapping[str, int]) -> Rational:
         """The same, as an integer where no fraction was met: whole numbers are much faster."""
-        total: Number = 0
+        total: Rational = 0
         for monomial, coefficient in self.terms:
-            product: Number = coefficient.numerator if coefficient.denominator == 1 else coefficient
+            product: Rational = coefficient.numerator if coefficient.denominator == 1 else coefficient
             for atom, power in monomial:
                 value = values[atom] if isinstance(atom, str) else atom.number(values)
                 product *= value if power == 1 else value**power
@@ -391,7 +391,7 @@ class Formula:
         return str(self)
 
 
-def _formula(value: Formula | Number) -> Formula:
+def _formula(value: Formula | Rational) -> Formula:
     return value if isinstance(value, Formula) else Formula.constant(value)
 
 

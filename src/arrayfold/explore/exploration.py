@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import InputError
-from arrayfold.explore.orders import Order, candidate_orders
+from arrayfold.explore.orders import NamedOrder, candidate_orders
 from arrayfold.explore.point import Point, evaluate, not_tried
 from arrayfold.explore.store import Store
 from arrayfold.explore.workers import run_all
@@ -163,7 +163,7 @@ class _Work:
     """What a worker needs; it keeps the result itself, so that nothing is lost if the run is interrupted."""
 
     source: Source
-    order: Order
+    order: NamedOrder
     params: dict[str, int]
     seconds: float
     kept: Store

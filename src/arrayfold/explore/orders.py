@@ -25,14 +25,16 @@ _MOST_SCHEDULES = 200
 
 
 @dataclass(frozen=True)
-class Order:
+class NamedOrder:
     """One order, and what it is called."""
 
     label: str
     reorder: Reorder
 
 
-def candidate_orders(program: Program, largest: int, tile: int, budget: Budget | None = None) -> list[Order]:
+def candidate_orders(
+    program: Program, largest: int, tile: int, budget: Budget | None = None
+) -> list[NamedOrder]:
     """Orders worth a try, those found in time; some of them may turn out to break a dependence.
 
     largest  largest coefficient of an iterator in a one-dimensional schedule
@@ -40,21 +42,23 @@ def candidate_orders(program: Program, largest: int, tile: int, budget: Budget |
     """
     assert program.schedule is not None
     depth = len(loop_dimensions(program.schedule))
-    found = [Order("as written", Reorder()), Order("parallel loops", Reorder(parallel=True))]
+    found = [NamedOrder("as written", Reorder()), NamedOrder("parallel loops", Reorder(parallel=True))]
     for fuse in FUSES:
-        found += [Order(f"fused by {fuse}", Reorder(fuse=fuse))]
-        found += [Order(f"fused by {fuse}, parallel loops", Reorder(fuse=fuse, parallel=True))]
+        found += [NamedOrder(f"fused by {fuse}", Reorder(fuse=fuse))]
+        found += [NamedOrder(f"fused by {fuse}, parallel loops", Reorder(fuse=fuse, parallel=True))]
     if tile and depth:
         sizes = (tile,) * depth
         found += [
-            Order("tiled", Reorder(tile=sizes)),
-            Order("fused by cells, tiled", Reorder(fuse="cells", tile=sizes)),
+            NamedOrder("tiled", Reorder(tile=sizes)),
+            NamedOrder("fused by cells, tiled", Reorder(fuse="cells", tile=sizes)),
         ]
-        found += [Order("fused by cells, tiled, parallel", Reorder(fuse="cells", tile=sizes, parallel=True))]
+        found += [
+            NamedOrder("fused by cells, tiled, parallel", Reorder(fuse="cells", tile=sizes, parallel=True))
+        ]
     limit = budget or Budget(None)
     with suppress(BudgetExceeded), limit.limit("the search for affine schedules"):
         for text in itertools.islice(_affine_schedules(program, largest, limit), _MOST_SCHEDULES):
-            found.append(Order(text, Reorder(schedule=text)))
+            found.append(NamedOrder(text, Reorder(schedule=text)))
     return found
 
 

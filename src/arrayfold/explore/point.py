@@ -13,7 +13,7 @@ from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded
 from arrayfold.conflicts.liveness import analyse
 from arrayfold.exact.isl import fix_parameters, maps_of, sets_of
-from arrayfold.explore.orders import Order
+from arrayfold.explore.orders import NamedOrder
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.methods import Request
 from arrayfold.program.model import Program
@@ -31,7 +31,7 @@ class Point:
     is_cut       why it is not possible is that there was no time to find out
     """
 
-    order: Order
+    order: NamedOrder
     latency: int
     parallelism: float
     cells: int
@@ -52,7 +52,7 @@ class Point:
         }
 
 
-def evaluate(program: Program, order: Order, params: Mapping[str, int], seconds: float) -> Point:
+def evaluate(program: Program, order: NamedOrder, params: Mapping[str, int], seconds: float) -> Point:
     """The program in this order, folded and proved."""
     budget = Budget(seconds)
     try:
@@ -61,12 +61,12 @@ def evaluate(program: Program, order: Order, params: Mapping[str, int], seconds:
         return not_tried(order, str(error))
 
 
-def not_tried(order: Order, reason: str) -> Point:
+def not_tried(order: NamedOrder, reason: str) -> Point:
     """What is said of an order for which there is no time."""
     return Point(order, 0, 0.0, 0, {}, reason, is_cut=True)
 
 
-def _evaluate(program: Program, order: Order, params: Mapping[str, int], budget: Budget) -> Point:
+def _evaluate(program: Program, order: NamedOrder, params: Mapping[str, int], budget: Budget) -> Point:
     try:
         ordered = order.reorder.apply(program, budget)
         mappings = _folded(ordered, params, budget)

@@ -16,7 +16,7 @@ from typing import Any
 
 from arrayfold.base.errors import InputError
 from arrayfold.base.output_file import write_output
-from arrayfold.explore.orders import Order
+from arrayfold.explore.orders import NamedOrder
 from arrayfold.explore.point import Point
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
@@ -44,12 +44,12 @@ class Store:
         content = [version("arrayfold"), _code(), problem, sorted(params.items()), seconds]
         return Store(directory, json.dumps(content))
 
-    def _path(self, order: Order) -> Path | None:
+    def _path(self, order: NamedOrder) -> Path | None:
         if self.directory is None:
             return None
         return self.directory / f"{_digest(self.head + json.dumps(order.reorder.options()))}.json"
 
-    def read(self, order: Order) -> Point | None:
+    def read(self, order: NamedOrder) -> Point | None:
         """The point of an order, if it is known; a file that was changed since counts as nothing."""
         path = self._path(order)
         if path is None:

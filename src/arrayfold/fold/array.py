@@ -17,7 +17,7 @@ from arrayfold.fold.result import FoldedArray
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, TableMapping
 from arrayfold.methods import Request
-from arrayfold.select.cases import Case, find_cases, settled
+from arrayfold.select.cases import MappingCase, find_cases, settled
 from arrayfold.select.choose import choose
 from arrayfold.select.policy import best_for_loops, stands_for
 
@@ -50,7 +50,7 @@ def fold_one(
     if bound is None:
         progress(f"{name}: lower bound")
         bound = bound_beside(best.mapping, conflicts, params, budget)
-    cases: tuple[Case, ...] = ()
+    cases: tuple[MappingCase, ...] = ()
     if method == "auto" and not power_of_two:
         progress(f"{name}: cases")
         found = find_cases(conflicts, request, best.mapping.size, bound)

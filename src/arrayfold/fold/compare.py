@@ -22,7 +22,7 @@ from arrayfold.judge.verify import verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.program.model import Problem
-from arrayfold.select.cases import Case, find_cases, settled
+from arrayfold.select.cases import MappingCase, find_cases, settled
 from arrayfold.select.choose import Candidate, ask, ask_all, best_of
 
 _SHARE_OF_OTHERS = 0.1
@@ -36,7 +36,7 @@ class ComparedArray:
     candidates: tuple[Candidate, ...]
     lower_bound: LowerBound
     params: Mapping[str, int]
-    cases: tuple[Case, ...] = ()
+    cases: tuple[MappingCase, ...] = ()
 
     def __post_init__(self) -> None:
         for candidate in self.candidates:

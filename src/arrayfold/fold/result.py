@@ -30,8 +30,8 @@ from arrayfold.order.code_order import CodeOrder
 from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Problem, Program
 from arrayfold.run.callable import CompiledKernel
-from arrayfold.select.cases import Case
-from arrayfold.sharing.footprint import Block, Footprint
+from arrayfold.select.cases import MappingCase
+from arrayfold.sharing.footprint import Footprint, SharedBlock
 
 NO_TEMPORARY = "There is no temporary array to fold; name one with --temporary."
 
@@ -54,7 +54,7 @@ class FoldedArray:
     conflicts: Conflicts
     seconds: float
     params: Mapping[str, int]
-    cases: tuple[Case, ...] = ()
+    cases: tuple[MappingCase, ...] = ()
     replaced_cells: Formula | None = None
     role: str | None = None
     members: tuple[ModularMapping, ...] = ()
@@ -114,7 +114,7 @@ class FoldedArray:
             covered = covered.union(case.when)
         return bool(self.cases) and bool(self.conflicts.context.is_subset(covered))
 
-    def is_least_case(self, case: Case) -> bool:
+    def is_least_case(self, case: MappingCase) -> bool:
         """Whether no mapping is smaller than that of a case, for all parameter values of the case."""
         where = case.when.params()
         return bool(where.is_subset(self.lower_bound.reached(case.size, where)))
@@ -343,7 +343,7 @@ class FoldResult:
         )
 
     @property
-    def _blocks(self) -> tuple[Block, ...]:
+    def _blocks(self) -> tuple[SharedBlock, ...]:
         return () if self.footprint is None else self.footprint.blocks
 
     def __getitem__(self, name: str) -> FoldedArray:

@@ -27,7 +27,7 @@ from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.merge import Embedding, Merge, merged
 from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
-from arrayfold.sharing.footprint import Block, Footprint, farthest, largest
+from arrayfold.sharing.footprint import Footprint, SharedBlock, farthest, largest
 from arrayfold.sharing.interference import Interference, find_interference
 from arrayfold.sharing.placement import Placement, buffers_for, heaviest_clique, offsets_for
 
@@ -269,7 +269,7 @@ class _Folding:
 
     def _in_blocks(self, apart: FoldResult, places: _Places) -> FoldResult:
         assert apart.footprint is not None
-        blocks: list[Block] = []
+        blocks: list[SharedBlock] = []
         remarks: list[str] = []
         taken = [array.name for array in self.program.arrays]
         for arrays in self._groups():
@@ -336,12 +336,12 @@ def _simplified(folded: FoldedArray) -> FoldedArray:
     return replace(folded, mapping=simpler, proof=verdict) if isinstance(verdict, Proof) else folded
 
 
-def _buffers(folded: Sequence[FoldedArray], placement: Placement, name: str) -> Iterator[Block]:
+def _buffers(folded: Sequence[FoldedArray], placement: Placement, name: str) -> Iterator[SharedBlock]:
     """A block for each buffer that holds more than one array."""
     shared = [[folded[k] for k in sorted(members)] for members in placement.buffers if len(members) > 1]
     for number, members in enumerate(shared):
         size = largest((one.size, one.conflicts.whole_context) for one in members)
-        yield Block(f"{name}{number or ''}", size, {one.name: Formula.constant(0) for one in members})
+        yield SharedBlock(f"{name}{number or ''}", size, {one.name: Formula.constant(0) for one in members})
 
 
 def _block(
@@ -350,7 +350,7 @@ def _block(
     cells: Sequence[int],
     starts: Sequence[int],
     name: str,
-) -> Block:
+) -> SharedBlock:
     """Offsets as formulas: every array lies above those that it interferes with and that lie below it.
 
     Which these are was found at some sizes; that none overlap then holds at all sizes.
@@ -363,7 +363,7 @@ def _block(
         below = [j for j in offsets if interference.are_apart(j, k)]
         offsets[k] = largest((offsets[j] + folded[j].size, where[j].intersect(where[k])) for j in below)
     size = largest((offsets[k] + one.size, where[k]) for k, one in enumerate(folded))
-    return Block(name, size, {one.name: offsets[k] for k, one in enumerate(folded)})
+    return SharedBlock(name, size, {one.name: offsets[k] for k, one in enumerate(folded)})
 
 
 def _remarks(

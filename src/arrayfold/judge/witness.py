@@ -39,12 +39,12 @@ class Clobber:
 
 def find_clobber(liveness: Liveness, counterexample: Counterexample) -> Clobber | None:
     """The instances behind a counterexample; None if no value is lost, because only dead writes meet."""
-    story = _Story(liveness, counterexample.array, counterexample.params)
+    story = _Narrative(liveness, counterexample.array, counterexample.params)
     first, second = counterexample.cells
     return story.clobber(first, second) or story.clobber(second, first)
 
 
-class _Story:
+class _Narrative:
     def __init__(self, liveness: Liveness, array: str, params: Mapping[str, int]) -> None:
         self.here = fix_parameters(params)
         program = liveness.program

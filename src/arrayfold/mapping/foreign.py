@@ -40,7 +40,7 @@ _STEPS_OF_DEVITO = 1  # the time_order of a TimeFunction that does not name one
 
 
 @dataclass(frozen=True)
-class Fold:
+class DimensionFold:
     """One dimension of an array kept modulo a factor; a factor of None keeps all of it."""
 
     array: Array
@@ -58,7 +58,7 @@ def is_fold_notation(text: str) -> bool:
     return bool(_WORDS.search(text))
 
 
-def read_folds(part: SourceText, problem: Problem) -> list[Fold]:
+def read_folds(part: SourceText, problem: Problem) -> list[DimensionFold]:
     """The folds that one statement of another tool makes.
 
     part     one statement, in which `is_fold_notation` finds a word
@@ -89,13 +89,13 @@ def read_folds(part: SourceText, problem: Problem) -> list[Fold]:
     return [_exo(part, word.start(1), arguments, problem)]
 
 
-def _halide(part: SourceText, problem: Problem) -> list[Fold]:
+def _halide(part: SourceText, problem: Problem) -> list[DimensionFold]:
     """`blurx.fold_storage(y, 4).fold_storage(x, 8, false)`: which way the buffer turns does not matter."""
     name = re.match(r"\s*([A-Za-z_]\w*)\s*", part.value)
     if name is None:
         raise part.error("expected the name of a Func, such as blurx.fold_storage(y, 4)")
     array = _array(part.slice(name.start(1), name.end(1)), problem)
-    position, folds = name.end(), list[Fold]()
+    position, folds = name.end(), list[DimensionFold]()
     while call := re.compile(r"\s*\.\s*([A-Za-z_]\w*)\s*\(").match(part.value, position):
         if call[1] != "fold_storage":
             hint = "Only the fold is asked for: the order of the program stands in the file."
@@ -112,7 +112,7 @@ def _halide(part: SourceText, problem: Problem) -> list[Fold]:
 
 def _devito(
     part: SourceText, start: int, arguments: Sequence[SourceText], variable: str | None, problem: Problem
-) -> Fold:
+) -> DimensionFold:
     """`TimeFunction(name='u', time_order=2)` keeps three steps, `save=Buffer(2)` two, `save=nt` all."""
     bound = _bound(part, start, "TimeFunction", arguments, (), needed=0)
     for name, argument in bound.items():
@@ -134,17 +134,19 @@ def _devito(
         buffer = re.fullmatch(r"(?:\w+\.)*Buffer\s*\((.*)\)", saved.value, re.DOTALL)
         if buffer is None:
             _factor(_unquoted(saved), problem, allowed=True)
-            return Fold(array, 0, None, saved)
-        return Fold(array, 0, _factor(_trimmed(saved, buffer.start(1), buffer.end(1)), problem), saved)
+            return DimensionFold(array, 0, None, saved)
+        return DimensionFold(
+            array, 0, _factor(_trimmed(saved, buffer.start(1), buffer.end(1)), problem), saved
+        )
     order = bound.get("time_order")
     if order is None:
-        return Fold(array, 0, Formula.constant(_STEPS_OF_DEVITO + 1), part)
+        return DimensionFold(array, 0, Formula.constant(_STEPS_OF_DEVITO + 1), part)
     if not re.fullmatch(r"\d{1,6}", order.value):
         raise order.error(f"time_order is a whole number, not {order.value!r}")
-    return Fold(array, 0, Formula.constant(int(order.value) + 1), order)
+    return DimensionFold(array, 0, Formula.constant(int(order.value) + 1), order)
 
 
-def _exo(part: SourceText, start: int, arguments: Sequence[SourceText], problem: Problem) -> Fold:
+def _exo(part: SourceText, start: int, arguments: Sequence[SourceText], problem: Problem) -> DimensionFold:
     """`resize_dim(p, 'blurx', 0, 3, 0, fold=True)`: a fold leaves the offset out of account."""
     bound = _bound(part, start, "resize_dim", arguments, _EXO, needed=4)
     folds = "fold" in bound and _truth(bound["fold"])
@@ -207,8 +209,8 @@ def _bound(
     return found
 
 
-def _fold(array: Array, dimension: SourceText, factor: SourceText, problem: Problem) -> Fold:
-    return Fold(array, _dimension(array, dimension), _factor(factor, problem), dimension)
+def _fold(array: Array, dimension: SourceText, factor: SourceText, problem: Problem) -> DimensionFold:
+    return DimensionFold(array, _dimension(array, dimension), _factor(factor, problem), dimension)
 
 
 def _array(text: SourceText, problem: Problem) -> Array:
@@ -269,7 +271,7 @@ def _next(part: SourceText, position: int) -> int:
     return position + len(rest) - len(rest.lstrip())
 
 
-def merged(folds: Sequence[Fold]) -> list[tuple[Array, Mapping[int, Formula]]]:
+def merged(folds: Sequence[DimensionFold]) -> list[tuple[Array, Mapping[int, Formula]]]:
     """The factors of each array, by dimension; a dimension is folded once."""
     found: dict[str, tuple[Array, dict[int, Formula]]] = {}
     seen: set[tuple[str, int]] = set()

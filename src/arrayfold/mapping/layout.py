@@ -23,7 +23,7 @@ from arrayfold.exact.isl import integer
 from arrayfold.exact.signs import is_at_least
 from arrayfold.mapping.modular import ModularMapping, TableMapping
 
-Wrap: TypeAlias = Literal["none", "nonnegative", "any"]
+WrapKind: TypeAlias = Literal["none", "nonnegative", "any"]
 _MOST_TURNS = 4
 _MOST_ENTRIES = 100_000
 _LINE = 90
@@ -39,7 +39,7 @@ class Row:
     coefficients: tuple[Formula, ...]
     offset: Formula
     modulus: Formula
-    wrap: Wrap
+    wrap: WrapKind
     divisor: int = 1
 
     def text(self, subscripts: Sequence[str], name: NameText) -> str:
@@ -219,7 +219,7 @@ def row_values(row: Row, space: isl.Space) -> isl.PwAff:
     return value if row.divisor == 1 else value.scale_down_val(integer(row.divisor)).floor()
 
 
-def _with(row: Row, offset: Formula, wrap: Wrap) -> Row:
+def _with(row: Row, offset: Formula, wrap: WrapKind) -> Row:
     return replace(row, offset=offset, wrap=wrap)
 
 

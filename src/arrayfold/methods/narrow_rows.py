@@ -84,7 +84,7 @@ def _narrowest(
     not vanish (DIY15 §4.1.2).
     """
     images = [times(allowed, vector) for vector in basis]
-    program = _Program(_lines(conditions, count, images, allowed), count, allowed)
+    program = _RowProgram(_lines(conditions, count, images, allowed), count, allowed)
     shift = (0,) * (count + 1)
     row = program.best_row(
         ([(-1, *shift, *image)], [(0, *shift, *other) for other in images[:k]])
@@ -120,7 +120,7 @@ _Case = tuple[Sequence[Vector], Sequence[Vector]]
 
 
 @dataclass(frozen=True)
-class _Program:
+class _RowProgram:
     """Least measures, then the least s with |c| <= s in every entry, for c = sum of m_k times allowed_k."""
 
     lines: Sequence[Vector]

@@ -42,7 +42,7 @@ def find_projection(conflicts: Conflicts, request: Request) -> Sequence[ModularM
     spaces = search.largest_spaces()
     if not spaces:
         raise MethodNotApplicable(search.refusal())
-    folds: list[_Fold] = []
+    folds: list[_ProjectedRows] = []
     try:
         for space in spaces:
             limit = sorted(fold.size for fold in folds)[_KEPT - 1] if len(folds) >= _KEPT else None
@@ -65,7 +65,7 @@ class _Space:
 
 
 @dataclass(frozen=True)
-class _Fold:
+class _ProjectedRows:
     """Rows that vanish on the projected space, and rows with constant moduli that matter within it.
 
     size  the number of cells at the sizes where sizes are compared
@@ -143,14 +143,14 @@ class _Projections:
 
     # ------------------------------------------------------------ rows
 
-    def folds(self, space: _Space, limit: int | None) -> list[_Fold]:
+    def folds(self, space: _Space, limit: int | None) -> list[_ProjectedRows]:
         """Successive modulo along rows that vanish on the space, then within it; none from the limit on."""
         found = self._outer(space.rows, (), 1, limit)
         if found is None:
             return []
         size, outer = found
         inner = self._inner(_within(self.differences, independent(space.rows)))
-        return [_Fold(space, outer, inner, size * math.prod(modulus for _, modulus in inner))]
+        return [_ProjectedRows(space, outer, inner, size * math.prod(modulus for _, modulus in inner))]
 
     def _outer(
         self, rows: Sequence[Vector], chosen: tuple[Vector, ...], size: int, limit: int | None
@@ -267,7 +267,7 @@ def _smallest_divisor_of_none(values: Collection[int]) -> int:
     return next(m for m in itertools.count(2) if all(value % m for value in values))
 
 
-def _with_formulas(conflicts: Conflicts, fold: _Fold) -> ModularMapping:
+def _with_formulas(conflicts: Conflicts, fold: _ProjectedRows) -> ModularMapping:
     """The rows with moduli for all parameter values; more rows where differences of other sizes need them."""
     outer = with_moduli(conflicts, (*fold.outer, *fold.space.rows))
     rows = [*outer.matrix, *(row for row, _ in fold.inner)]

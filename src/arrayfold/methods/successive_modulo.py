@@ -32,7 +32,7 @@ def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[M
     """The smallest mapping over the orders of the axes, and over orders chosen piece by piece."""
     permutations = itertools.permutations(range(conflicts.array.rank))
     orders = list(itertools.islice(permutations, _MOST_ORDERS if request.all_orders else 1))
-    whole = _Widths(conflicts.differences, conflicts.context)
+    whole = _AxisModuli(conflicts.differences, conflicts.context)
     candidates = [_mapping(conflicts, order, whole.moduli(order)) for order in orders]
     if request.all_orders and len(orders) > 1 and conflicts.differences.n_basic_set() <= _MOST_PIECES:
         pieces = _symmetric_pieces(conflicts.differences)
@@ -40,7 +40,7 @@ def find_successive_modulo(conflicts: Conflicts, request: Request) -> Sequence[M
     return [min(candidates, key=lambda mapping: request.rank(mapping.size))]
 
 
-class _Widths:
+class _AxisModuli:
     """Moduli along the axes of one set of differences, each computed once.
 
     differences  { A[d] }  symmetric
@@ -84,7 +84,7 @@ def _piece_by_piece(
     choices = [
         [
             (moduli, [modulus.evaluate(request.sizes) for modulus in moduli])
-            for moduli in map(_Widths(piece, conflicts.context).moduli, orders)
+            for moduli in map(_AxisModuli(piece, conflicts.context).moduli, orders)
         ]
         for piece in pieces
     ]

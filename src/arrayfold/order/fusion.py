@@ -15,7 +15,7 @@ _FUSING = {"whole_component": 1, "maximize_band_depth": 1, "serialize_sccs": 0, 
 
 
 @dataclass(frozen=True, eq=False)
-class _Path:
+class _TreePath:
     """The way from the root of a schedule tree to some instances of one statement.
 
     instances  { S[i] }
@@ -27,14 +27,14 @@ class _Path:
     loops: tuple[isl.UnionMap, ...] = ()
     places: tuple[tuple[int, ...], ...] = field(default=((),))
 
-    def among(self, instances: isl.UnionSet) -> _Path:
-        return _Path(instances, self.loops, self.places)
+    def among(self, instances: isl.UnionSet) -> _TreePath:
+        return _TreePath(instances, self.loops, self.places)
 
-    def inside_loop(self, loop: isl.UnionMap) -> _Path:
-        return _Path(self.instances, (*self.loops, loop), (*self.places, ()))
+    def inside_loop(self, loop: isl.UnionMap) -> _TreePath:
+        return _TreePath(self.instances, (*self.loops, loop), (*self.places, ()))
 
-    def at_place(self, place: int) -> _Path:
-        return _Path(self.instances, self.loops, (*self.places[:-1], (*self.places[-1], place)))
+    def at_place(self, place: int) -> _TreePath:
+        return _TreePath(self.instances, self.loops, (*self.places[:-1], (*self.places[-1], place)))
 
 
 def fused_schedule(program: Program, dependences: isl.UnionMap, flows: isl.UnionMap) -> isl.UnionMap:
@@ -56,7 +56,7 @@ def fused_schedule(program: Program, dependences: isl.UnionMap, flows: isl.Union
         pieces = _by_dimension(program, dependences)
         tree = _schedule_tree(program, pieces, flows, {**_FUSING, "treat_coalescing": 0})
     order = {statement.name: number for number, statement in enumerate(program.statements)}
-    return _flatten(_paths(tree.get_root(), _Path(tree.get_domain()), order))
+    return _flatten(_paths(tree.get_root(), _TreePath(tree.get_domain()), order))
 
 
 def _schedule_tree(
@@ -99,7 +99,7 @@ def _options(values: Mapping[str, int]) -> Generator[None]:
             getattr(context, f"set_schedule_{name}")(value)
 
 
-def _paths(node: isl.ScheduleNode, path: _Path, order: Mapping[str, int]) -> list[_Path]:
+def _paths(node: isl.ScheduleNode, path: _TreePath, order: Mapping[str, int]) -> list[_TreePath]:
     """All ways down from a node; what isl leaves unordered follows the order of the program."""
     kind = node.get_type()
     if kind == isl.schedule_node_type.leaf:
@@ -110,7 +110,7 @@ def _paths(node: isl.ScheduleNode, path: _Path, order: Mapping[str, int]) -> lis
         for k in range(node.band_n_member()):
             path = path.inside_loop(isl.UnionMap.from_union_pw_aff(members.get_union_pw_aff(k)))
     is_free = kind == isl.schedule_node_type.set
-    found: list[_Path] = []
+    found: list[_TreePath] = []
     for k in range(node.n_children()):
         child, below = node.child(k), path
         if is_free or kind == isl.schedule_node_type.sequence:
@@ -125,7 +125,7 @@ def _first_statement(instances: isl.UnionSet, order: Mapping[str, int]) -> int:
     return min((order[part.get_tuple_name()] for part in sets_of(instances)), default=0)
 
 
-def _flatten(paths: Sequence[_Path]) -> isl.UnionMap:
+def _flatten(paths: Sequence[_TreePath]) -> isl.UnionMap:
     """{ S[i] -> [place, loop, place, loop, ... place] }, without the places that tell nothing apart."""
     depth = max(len(path.loops) for path in paths)
     ranks = [_ranks(paths, k) for k in range(depth + 1)]
@@ -147,7 +147,7 @@ def _flatten(paths: Sequence[_Path]) -> isl.UnionMap:
     return coalesced(total)
 
 
-def _ranks(paths: Sequence[_Path], level: int) -> list[int]:
+def _ranks(paths: Sequence[_TreePath], level: int) -> list[int]:
     """The place of each path in front of its loop of that level, counted from 0 in each common part."""
     places = [path.places[: level + 1] for path in paths]
     found: list[int] = []

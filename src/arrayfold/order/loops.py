@@ -37,7 +37,7 @@ def with_parallel_loops(program: Program, dependences: isl.UnionMap) -> Program:
     assert program.schedule is not None
     times = maps_by_domain(program.schedule)
     chosen = _parallel_dimensions(
-        _Nest(tuple(times), 0, _pairs_of_times(program.schedule, dependences)), times
+        _Subnest(tuple(times), 0, _pairs_of_times(program.schedule, dependences)), times
     )
     depth = max(part.dim(isl.dim_type.out) for part in times.values())
     parallel: dict[int, Parallelism] = {}
@@ -81,7 +81,7 @@ def statement_by_statement(times: isl.UnionMap) -> Iterator[isl.UnionMap]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Nest:
+class _Subnest:
     """Statements that no constant dimension outside `depth` tells apart.
 
     pairs  (S, T) -> { [s] -> [t] }  times of dependences among them that no outer dimension carries
@@ -102,7 +102,7 @@ def _pairs_of_times(times: isl.UnionMap, dependences: isl.UnionMap) -> dict[tupl
     return found
 
 
-def _parallel_dimensions(nest: _Nest, times: Mapping[str, isl.Map]) -> dict[str, int]:
+def _parallel_dimensions(nest: _Subnest, times: Mapping[str, isl.Map]) -> dict[str, int]:
     """statement -> the dimension of its nest's outermost loop that carries nothing, where there is one."""
     if any(nest.depth >= times[name].dim(isl.dim_type.out) for name in nest.statements):
         return {}
@@ -116,12 +116,12 @@ def _parallel_dimensions(nest: _Nest, times: Mapping[str, isl.Map]) -> dict[str,
         found: dict[str, int] = {}
         for group in _grouped(nest.statements, times, d):
             among = {ends: pairs for ends, pairs in inner.items() if ends[0] in group and ends[1] in group}
-            found |= _parallel_dimensions(_Nest(group, d + 1, among), times)
+            found |= _parallel_dimensions(_Subnest(group, d + 1, among), times)
         return found
     carried = (pairs.order_lt(isl.dim_type.in_, d, isl.dim_type.out, d) for pairs in nest.pairs.values())
     if all(pairs.is_empty() for pairs in carried):
         return dict.fromkeys(nest.statements, d)
-    return _parallel_dimensions(_Nest(nest.statements, d + 1, inner), times)
+    return _parallel_dimensions(_Subnest(nest.statements, d + 1, inner), times)
 
 
 def _grouped(statements: Sequence[str], times: Mapping[str, isl.Map], d: int) -> tuple[tuple[str, ...], ...]:

@@ -20,7 +20,7 @@ from arrayfold.exact.relations import relation, union_of_maps
 
 
 @dataclass(frozen=True)
-class Step:
+class TaskStep:
     """One step down the tree.
 
     node  number of the node that is passed
@@ -34,7 +34,7 @@ class Step:
     place: int = 0
 
 
-Path: TypeAlias = tuple[Step, ...]
+TaskPath: TypeAlias = tuple[TaskStep, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Occurrence:
     instances  { [v] -> S[i] }  what runs for which values of the loop variables, outer loops first
     """
 
-    path: Path
+    path: TaskPath
     instances: isl.Map
 
 
@@ -71,7 +71,9 @@ def textual_schedule(occurrences: Sequence[Occurrence], parameters: isl.Space) -
     return coalesced(union_of_maps(parameters, found))
 
 
-def partings(first: Path, second: Path, space: isl.Space) -> Iterator[tuple[isl.Map, Path, Path]]:
+def partings(
+    first: TaskPath, second: TaskPath, space: isl.Space
+) -> Iterator[tuple[isl.Map, TaskPath, TaskPath]]:
     """Where two ways down the tree part with the first one earlier.
 
     space   { [v] -> [w] }  the loop variables of both ways
@@ -99,7 +101,7 @@ def _earlier(first: Occurrence, second: Occurrence) -> Iterator[isl.Map]:
             yield times
 
 
-def is_waited_for(rest: Sequence[Step]) -> bool:
+def is_waited_for(rest: Sequence[TaskStep]) -> bool:
     """Whether what comes after the first step waits for what is at the end of this way down."""
     may_start = False
     for step in rest:

@@ -14,7 +14,7 @@ from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError
 from arrayfold.exact.isl import coalesced, maps_of
 from arrayfold.order.loops import loop_dimensions
-from arrayfold.ordering.choose import Choice, Rated, choose_order
+from arrayfold.ordering.choose import ComparedOrders, Rated, choose_order
 from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.passes.reorder import Reorder, refuse_aliases
 from arrayfold.program.model import ChosenOrder, Problem, Program
@@ -74,14 +74,14 @@ class ChooseOrder:
         return Reorder(schedule=schedule_text(program, rated.candidate.schedule), parallel=is_parallel)
 
 
-def compared_orders(program: Program, params: Mapping[str, int], budget: Budget) -> Choice:
+def compared_orders(program: Program, params: Mapping[str, int], budget: Budget) -> ComparedOrders:
     """The orders of a program by their predicted cost, for a share of the budget."""
     part = budget.first_part(_SHARE)
     work = partial(_compared, program, params, part)
     return answer_in_time(work, part, "the choice of an order", known=program)
 
 
-def _compared(program: Program, params: Mapping[str, int], budget: Budget, _: object) -> Choice:
+def _compared(program: Program, params: Mapping[str, int], budget: Budget, _: object) -> ComparedOrders:
     with budget.limit("the choice of an order"):
         sequential = replace(program, happens_before=None, tiles=())
         return choose_order(with_guard_reads(sequential), params)
@@ -110,7 +110,7 @@ def _loops_around_parallel_ones(program: Program) -> int:
     return len(loops) + 1 if first is None else sum(1 for d in loops if d < first)
 
 
-def _words(rated: Rated, choice: Choice, asked: Reorder, given_up: str) -> ChosenOrder:
+def _words(rated: Rated, choice: ComparedOrders, asked: Reorder, given_up: str) -> ChosenOrder:
     sizes = ", ".join(f"{name} = {value}" for name, value in choice.sizes.items())
     where = f" at {sizes}" if sizes else ""
     if rated.is_as_written:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from arrayfold.order.dependences import find_violation
-from arrayfold.ordering.candidates import PROPOSE, Candidate
+from arrayfold.ordering.candidates import PROPOSE, OrderCandidate
 from arrayfold.ordering.cost import Cost, cost_of
 from arrayfold.ordering.machine import Machine, this_machine
-from arrayfold.ordering.scene import Scene
+from arrayfold.ordering.sized_program import SizedProgram
 from arrayfold.program.model import Program
 
 # Orders are equally fast if predicted times differ by no more than the first, those of the processor alone by
@@ -30,13 +30,13 @@ class Rated:
     is_as_written  whether it is the order of the text
     """
 
-    candidate: Candidate
+    candidate: OrderCandidate
     cost: Cost
     is_as_written: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ComparedOrders:
     """The orders that were compared, the chosen one first and the rest by predicted time.
 
     sizes  the sizes at which they were compared
@@ -60,17 +60,19 @@ class Choice:
         return _is_allowed(rated.cost, self.as_written.cost)
 
 
-def choose_order(program: Program, params: Mapping[str, int], machine: Machine | None = None) -> Choice:
+def choose_order(
+    program: Program, params: Mapping[str, int], machine: Machine | None = None
+) -> ComparedOrders:
     """Compare the candidates for a sequential program."""
     machine = machine or this_machine()
-    scene = Scene.of(program, params)
+    sized = SizedProgram.of(program, params)
     assert program.schedule is not None
-    written = Candidate("as written", program.schedule)
-    rated = [Rated(written, cost_of(scene, written.schedule, machine), is_as_written=True)]
-    rated += [Rated(one, cost_of(scene, one.schedule, machine)) for one in _candidates(scene)]
+    written = OrderCandidate("as written", program.schedule)
+    rated = [Rated(written, cost_of(sized, written.schedule, machine), is_as_written=True)]
+    rated += [Rated(one, cost_of(sized, one.schedule, machine)) for one in _candidates(sized)]
     best = _best(rated)
     others = sorted((one for one in rated if one is not best), key=lambda one: one.cost.cycles)
-    return Choice((best, *others), scene.sizes)
+    return ComparedOrders((best, *others), sized.sizes)
 
 
 def _is_allowed(cost: Cost, as_written: Cost) -> bool:
@@ -94,15 +96,15 @@ def _best(rated: Sequence[Rated]) -> Rated:
     return min(close, key=lambda one: (one.cost.bytes, one.cost.cycles))
 
 
-def _candidates(scene: Scene) -> Iterator[Candidate]:
+def _candidates(sized: SizedProgram) -> Iterator[OrderCandidate]:
     """The legal candidates, each order once."""
-    assert scene.program.schedule is not None
-    seen = [scene.program.schedule.intersect_params(scene.program.context)]
+    assert sized.program.schedule is not None
+    seen = [sized.program.schedule.intersect_params(sized.program.context)]
     for propose in PROPOSE:
-        for candidate in propose(scene):
+        for candidate in propose(sized):
             if any(candidate.schedule.is_equal(other) for other in seen):
                 continue
             seen.append(candidate.schedule)
-            ordered = scene.program.in_order(candidate.schedule, {})
-            if find_violation(ordered, scene.dependences) is None:
+            ordered = sized.program.in_order(candidate.schedule, {})
+            if find_violation(ordered, sized.dependences) is None:
                 yield candidate

@@ -19,7 +19,7 @@ from arrayfold.exact.relations import relation
 from arrayfold.order.nests import Nest, Pairs, Times
 from arrayfold.ordering.live_cells import live_cells, middle_of
 from arrayfold.ordering.machine import Machine
-from arrayfold.ordering.scene import Scene
+from arrayfold.ordering.sized_program import SizedProgram
 from arrayfold.select.innermost_loops import last_loop
 
 _CYCLES_OF_A_CALL = 15.0
@@ -53,16 +53,16 @@ class Cost:
     vectorised: float
 
 
-def cost_of(scene: Scene, schedule: isl.UnionMap, machine: Machine) -> Cost:
+def cost_of(sized: SizedProgram, schedule: isl.UnionMap, machine: Machine) -> Cost:
     """The cost of a program in an order { S[i] -> [t] }."""
-    times = scene.times(schedule)
+    times = sized.times(schedule)
     if not times.parts:
         return Cost(0.0, 0.0, 0, 0, 1.0)
-    cells = live_cells(scene, times)
-    folded = {name: count * scene.bytes_of(name) for name, count in cells.items()}
-    model = _Model(scene, times, machine, folded, Pairs.of(times, scene.at_sizes(scene.carried)))
+    cells = live_cells(sized, times)
+    folded = {name: count * sized.bytes_of(name) for name, count in cells.items()}
+    model = _Model(sized, times, machine, folded, Pairs.of(times, sized.at_sizes(sized.carried)))
     root = model.node(list(times.parts), 0, {name: part.range() for name, part in times.parts.items()})
-    if not _is_known(root, scene.instances):
+    if not _is_known(root, sized.instances):
         return Cost(math.inf, math.inf, sum(cells.values()), sum(folded.values()), 0.0)
     work, vectorised, iterations = root.work
     # What fits into a cache as a whole is there already: programs are compared warm.
@@ -88,7 +88,7 @@ def _is_known(root: _Node, actual: Mapping[str, float]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    scene: Scene
+    sized: SizedProgram
     times: Times
     machine: Machine
     folded: Mapping[str, int]
@@ -167,7 +167,7 @@ class _Node:
         return self._iteration()
 
     @cached_property
-    def _innermost(self) -> _Group | None:
+    def _innermost(self) -> _InnermostLoop | None:
         """The loop if it is an innermost one."""
         if self._loop is None:
             return None
@@ -176,7 +176,7 @@ class _Node:
         if not groups or any(found is None or found[0] != self._loop for found in groups.values()):
             return None
         steps = {name: found[1] for name, found in groups.items() if found}
-        return _Group(self.model, self._loop, steps, self.reached)
+        return _InnermostLoop(self.model, self._loop, steps, self.reached)
 
     def _short(self, name: str) -> frozenset[int]:
         times = self.model.times
@@ -212,7 +212,7 @@ class _Node:
         return cycles * self._count, vectorised * self._count, iterations * self._count
 
     def _operations(self, names: Sequence[str]) -> float:
-        return sum(operations_of(self.model.scene, name)[0] for name in names)
+        return sum(operations_of(self.model.sized, name)[0] for name in names)
 
     def _counts(self) -> dict[str, float]:
         """Statement -> how many instances of it the innermost loop runs."""
@@ -227,7 +227,7 @@ class _Node:
         written: set[str] = set()
         for name, part in self.reached.items():
             instances = self.model.times.parts[name].intersect_range(part).domain()
-            for array, access, is_write in self.model.scene.accesses.get(name, ()):
+            for array, access, is_write in self.model.sized.accesses.get(name, ()):
                 cells = access.intersect_domain(instances).range()
                 if cells.is_empty():
                     continue
@@ -249,7 +249,7 @@ class _Node:
         return total, weighted
 
     def _bytes(self, array: str, low: Sequence[int], high: Sequence[int]) -> float:
-        width = self.model.scene.bytes_of(array)
+        width = self.model.sized.bytes_of(array)
         extents = [b - a + 1 for a, b in zip(low, high, strict=True)]
         if not extents:
             return 0.0
@@ -283,7 +283,7 @@ class _Node:
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _InnermostLoop:
     """Statements in an innermost loop, and how their iterators move in it."""
 
     model: _Model
@@ -298,7 +298,7 @@ class _Group:
         """
         operations = calls = 0.0
         for name, count in counts.items():
-            plain, slow = operations_of(self.model.scene, name)
+            plain, slow = operations_of(self.model.sized, name)
             operations += plain * count
             calls += slow * count
         work = operations / _OPERATIONS_A_CYCLE / (self._lanes if self.is_vectorised else 1.0)
@@ -312,20 +312,20 @@ class _Group:
     @cached_property
     def _lanes(self) -> float:
         """How many elements fit into a vector."""
-        arrays = {array for name in self.steps for array, _, _ in self.model.scene.accesses.get(name, ())}
-        widest = max((self.model.scene.bytes_of(array) for array in arrays), default=8)
+        arrays = {array for name in self.steps for array, _, _ in self.model.sized.accesses.get(name, ())}
+        widest = max((self.model.sized.bytes_of(array) for array in arrays), default=8)
         return max(1.0, self.model.machine.vector / widest)
 
     @cached_property
     def is_vectorised(self) -> bool:
         """Whether compilers vectorise the loop."""
-        source = self.model.scene.program.source
+        source = self.model.sized.program.source
         for name, step in self.steps.items():
             if source is not None and source.statements[name].guards:
                 return False
-            if operations_of(self.model.scene, name)[1] >= _CYCLES_OF_A_CALL:
+            if operations_of(self.model.sized, name)[1] >= _CYCLES_OF_A_CALL:
                 return False
-            for _, access, is_write in self.model.scene.accesses.get(name, ()):
+            for _, access, is_write in self.model.sized.accesses.get(name, ()):
                 if not _is_contiguous(self._move(name, access, step), is_write=is_write):
                     return False
         return not self._is_chain
@@ -361,9 +361,9 @@ class _Group:
         read: set[str] = set()
         written: set[str] = set()
         for name in self.steps:
-            for array, _, is_write in self.model.scene.accesses.get(name, ()):
+            for array, _, is_write in self.model.sized.accesses.get(name, ()):
                 (written if is_write else read).add(array)
-        both = read & written & self.model.scene.temporaries
+        both = read & written & self.model.sized.temporaries
         return any(self.model.folded.get(array, 0) > _STRETCH for array in both)
 
 
@@ -391,10 +391,10 @@ def _moved_by(points: isl.Set, step: Sequence[int]) -> isl.Set:
 _LITERALS = (Number, OtherLiteral)
 
 
-def operations_of(scene: Scene, name: str) -> tuple[float, float]:
+def operations_of(sized: SizedProgram, name: str) -> tuple[float, float]:
     """Operations and accesses of a statement, and the cycles of those that take long, such as calls."""
-    accesses = float(len(scene.accesses.get(name, ())))
-    source = scene.program.source
+    accesses = float(len(sized.accesses.get(name, ())))
+    source = sized.program.source
     if source is None:
         return 2 * accesses, 0.0
     operations, slow = accesses, 0.0

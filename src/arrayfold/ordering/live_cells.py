@@ -8,20 +8,20 @@ import islpy as isl
 
 from arrayfold.exact.isl import coalesced, integer, maps_of, points
 from arrayfold.order.nests import Times
-from arrayfold.ordering.scene import Scene
+from arrayfold.ordering.sized_program import SizedProgram
 
 _MOST_MOMENTS = 6
 _MOST_PIECES = 12
 
 
-def live_cells(scene: Scene, times: Times) -> dict[str, int]:
+def live_cells(sized: SizedProgram, times: Times) -> dict[str, int]:
     """Temporary -> the largest number of its cells with a value that is still read, at a few moments.
 
     The moments are times in the middle of each statement, so it is an estimate.
     """
-    found = dict.fromkeys(scene.temporaries, 1)
+    found = dict.fromkeys(sized.temporaries, 1)
     moments = [(_compared(moment, "<", "<="), _compared(moment, ">", ">")) for moment in _moments(times)]
-    flows = maps_of(scene.at_sizes(scene.values))
+    flows = maps_of(sized.at_sizes(sized.values))
     for name in found:
         mine = [flow for flow in flows if _array_of(flow) == name]
         found[name] = max([1, *(_live_between(mine, times, before, after) for before, after in moments)])

@@ -22,7 +22,7 @@ from arrayfold.program.model import Program
 from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
-from arrayfold.select.cases import Case
+from arrayfold.select.cases import MappingCase
 from arrayfold.select.choose import Candidate
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
@@ -195,7 +195,7 @@ def _folded(result: FoldResult, array: FoldedArray) -> dict[str, Any]:
     return data
 
 
-def _case(case: Case, array: FoldedArray) -> dict[str, Any]:
+def _case(case: MappingCase, array: FoldedArray) -> dict[str, Any]:
     is_least = array.is_least_case(case)
     return {"when": str(case.when), **_proved(array, "auto", case.mapping, case.size, is_least)}
 

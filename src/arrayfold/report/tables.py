@@ -23,7 +23,7 @@ from arrayfold.program.model import Program
 from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
-from arrayfold.select.cases import Case
+from arrayfold.select.cases import MappingCase
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
 
@@ -144,13 +144,13 @@ def _add_cases(table: Table, array: FoldedArray) -> None:
         )
 
 
-def _size_here(array: FoldedArray, case: Case) -> int | None:
+def _size_here(array: FoldedArray, case: MappingCase) -> int | None:
     """The size of a case at the parameter values of the request, if it holds there."""
     is_here = array.is_sized and not case.when.is_disjoint(fix_parameters(array.params))
     return case.size.at(array.params) if is_here else None
 
 
-def _when(array: FoldedArray, case: Case) -> str:
+def _when(array: FoldedArray, case: MappingCase) -> str:
     return in_words(case.when, array.conflicts.whole_context)
 
 

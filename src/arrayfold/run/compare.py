@@ -14,7 +14,7 @@ from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun, find_compiler, find_cplusplus_compiler
 from arrayfold.run.driver import Driver
 from arrayfold.run.driver_support import MISUSE, NO_MEMORY, support_text
-from arrayfold.run.outcome import Comparison, Outcome, first_difference
+from arrayfold.run.outcome import FinalState, SizeComparison, first_difference
 from arrayfold.run.process import TookTooLong, start
 
 _RUN_SECONDS = 60.0
@@ -37,7 +37,7 @@ class Setting:
 
 def compare_runs(
     program: Program, folded_code: bytes, sizes: Sequence[Mapping[str, int]], setting: Setting
-) -> list[Comparison]:
+) -> list[SizeComparison]:
     """Compile both programs and compare them at these sizes; a main program is run once, as it is."""
     source = program.source
     if source is None:
@@ -62,9 +62,9 @@ def is_main(source: CSource) -> bool:
 
 def _until_failure(
     original: _Executable, folded: _Executable, sizes: Sequence[Mapping[str, int]]
-) -> list[Comparison]:
+) -> list[SizeComparison]:
     """The comparisons at these sizes; one that fails is the last, unless a small size is to blame."""
-    found: list[Comparison] = []
+    found: list[SizeComparison] = []
     for here in sizes:
         found.append(_at(original, folded, here))
         last = found[-1]
@@ -73,7 +73,7 @@ def _until_failure(
     return found
 
 
-def _at(original: _Executable, folded: _Executable, sizes: Mapping[str, int]) -> Comparison:
+def _at(original: _Executable, folded: _Executable, sizes: Mapping[str, int]) -> SizeComparison:
     """Both programs at one size, on data on which the original does not fail if there are such."""
     kind, first = 0, original.run(sizes, 0)
     with_leaks = _LEAK not in first.failure
@@ -84,15 +84,17 @@ def _at(original: _Executable, folded: _Executable, sizes: Mapping[str, int]) ->
         if not attempt.failure:
             kind, first = other, attempt
     if first.failure:
-        return Comparison(sizes, first, None, f"the original program fails: {first.failure}", is_fair=False)
+        return SizeComparison(
+            sizes, first, None, f"the original program fails: {first.failure}", is_fair=False
+        )
     second = folded.run(sizes, kind, with_leaks=with_leaks)
     if second.failure:
-        return Comparison(sizes, first, second, f"the folded program fails: {second.failure}")
+        return SizeComparison(sizes, first, second, f"the folded program fails: {second.failure}")
     difference = first_difference(first, second)
     if difference and first_difference(first, original.run(sizes, kind, with_leaks=with_leaks)):
         difference = "the original program itself gives different results each time it runs"
-        return Comparison(sizes, first, second, difference, is_fair=False)
-    return Comparison(sizes, first, second, f"the results differ: {difference}" if difference else "")
+        return SizeComparison(sizes, first, second, difference, is_fair=False)
+    return SizeComparison(sizes, first, second, f"the results differ: {difference}" if difference else "")
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class _Executable:
             raise CannotRun(f"the compiler refuses {folder.name}: {done.reason}")
         return _Executable(folder, driver, setting, is_main(source))
 
-    def run(self, sizes: Mapping[str, int], kind: int, *, with_leaks: bool = True) -> Outcome:
+    def run(self, sizes: Mapping[str, int], kind: int, *, with_leaks: bool = True) -> FinalState:
         """What the program leaves behind at these sizes, on data of this kind.
 
         with_leaks  whether memory that is not freed is a failure
@@ -160,20 +162,20 @@ class _Executable:
         try:
             done = start(command, self.folder, self.setting.seconds, environment)
         except TookTooLong as error:
-            return Outcome(b"", str(error), is_endless=True)
+            return FinalState(b"", str(error), is_endless=True)
         if done.status == NO_MEMORY and not self.is_main:
-            return Outcome(done.output, "its data do not fit into memory")
+            return FinalState(done.output, "its data do not fit into memory")
         if done.status == MISUSE and not self.is_main:
-            return Outcome(done.output, done.messages.removeprefix("arrayfold: "))
+            return FinalState(done.output, done.messages.removeprefix("arrayfold: "))
         is_failure = done.status != 0 and (
             not self.is_main or done.status < 0 or done.status == _SANITIZER_STATUS
         )
         if is_failure:
-            return Outcome(done.output, done.reason, is_data_to_blame=True)
+            return FinalState(done.output, done.reason, is_data_to_blame=True)
         output = done.output + f"\nstatus {done.status}".encode() * self.is_main
         if self.is_main:
-            return Outcome(output)
-        return Outcome(output, "", result.read_bytes(), *_names_and_peak(names))
+            return FinalState(output)
+        return FinalState(output, "", result.read_bytes(), *_names_and_peak(names))
 
 
 def _names_and_peak(file: Path) -> tuple[tuple[tuple[int, str], ...], int | None]:

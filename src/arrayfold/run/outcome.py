@@ -11,7 +11,7 @@ _WORD = 8
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FinalState:
     """What a program left behind.
 
     output   what it printed
@@ -32,7 +32,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SizeComparison:
     """Both programs at one size.
 
     problem  what is wrong; empty if the results are equal
@@ -40,8 +40,8 @@ class Comparison:
     """
 
     sizes: Mapping[str, int]
-    original: Outcome
-    folded: Outcome | None
+    original: FinalState
+    folded: FinalState | None
     problem: str
     is_fair: bool = True
 
@@ -66,8 +66,8 @@ class RunReport:
     """
 
     name: str
-    first: Comparison
-    others: tuple[Comparison, ...]
+    first: SizeComparison
+    others: tuple[SizeComparison, ...]
     array_bytes: int
     folded_bytes: int
     is_sanitized: bool
@@ -80,7 +80,7 @@ class RunReport:
         return {} if self.is_as_it_is else self.first.sizes
 
     @property
-    def compared(self) -> list[Comparison]:
+    def compared(self) -> list[SizeComparison]:
         """The comparisons that were possible: what the original does not survive says nothing of the fold."""
         return [one for one in (self.first, *self.others) if one.is_fair]
 
@@ -153,7 +153,7 @@ def _listed(sizes: Sequence[Mapping[str, int]]) -> str:
     return f"({', '.join(names)}) = {', '.join(values)}"
 
 
-def first_difference(one: Outcome, other: Outcome) -> str:
+def first_difference(one: FinalState, other: FinalState) -> str:
     """The first value in which two outcomes differ, in words; nothing if there is none."""
     if one.output != other.output:
         return "they print different texts"

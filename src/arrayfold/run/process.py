@@ -22,7 +22,7 @@ _LINES = 12
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessEnd:
     """How a program ended.
 
     status  its exit status, or the negative number of a signal
@@ -58,7 +58,7 @@ class TookTooLong(CannotRun):
 
 def start(
     command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None
-) -> Ended:
+) -> ProcessEnd:
     """Run a program in a folder until it ends; it reads nothing, and it does not outlive this process."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         try:
@@ -81,7 +81,7 @@ def start(
         messages.seek(0)
         text = messages.read(1 << 20).decode("utf-8", "replace").strip()
         shown = "\n".join(text.splitlines()[:_LINES])
-        return Ended(done.returncode, output.read(), shown)
+        return ProcessEnd(done.returncode, output.read(), shown)
 
 
 def _limits(seconds: float) -> Callable[[], None]:

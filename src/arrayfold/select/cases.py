@@ -43,7 +43,7 @@ _FAR = 10**5
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class MappingCase:
     """A mapping for some parameter values.
 
     when   { : }  the parameter values
@@ -60,7 +60,9 @@ class Case:
         return self.mapping.size
 
 
-def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: LowerBound) -> tuple[Case, ...]:
+def find_cases(
+    conflicts: Conflicts, request: Request, best: Formula, bound: LowerBound
+) -> tuple[MappingCase, ...]:
     """Proved mappings for parts of the context that are smaller than the best one for all sizes.
 
     An empty result means that none is smaller, or none proved. With several parameters, only the sizes of
@@ -72,9 +74,9 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
     if residue is not None:
         cases = find_cases(residue.divided, residue.request(request), residue.formula(best), UNKNOWN)
         return tuple(_with_parameter(case, residue) for case in cases)
-    found: tuple[Case, ...] = ()
+    found: tuple[MappingCase, ...] = ()
     least = parameter_minima(conflicts.context)
-    array = _Array(conflicts, Strides.of(conflicts))
+    array = _DividedConflicts(conflicts, Strides.of(conflicts))
     with suppress(ArrayfoldError), request.budget.limit(f"cases of {conflicts.name}"):
         if least and len(least) == 1:
             ((name, start),) = least.items()
@@ -87,7 +89,7 @@ def find_cases(conflicts: Conflicts, request: Request, best: Formula, bound: Low
                     Optima(one.divided, request.budget.part(_SHARE)),
                     first_fitted(request, start),
                 ).cases()
-                for one in (array, _Array(conflicts, None))[: 1 if array.strides is None else 2]
+                for one in (array, _DividedConflicts(conflicts, None))[: 1 if array.strides is None else 2]
             ]
             found = min(searched, key=lambda cases: (_total(cases, best, name, start), len(cases)))
             # What the other search found may be valid everywhere.
@@ -103,16 +105,16 @@ def settled(
     conflicts: Conflicts,
     request: Request,
     best: Candidate,
-    cases: Sequence[Case],
+    cases: Sequence[MappingCase],
     stands_for: Callable[[ModularMapping, EmittableMapping], bool] = lambda _smaller, _best: True,
-) -> tuple[Candidate, tuple[Case, ...]]:
+) -> tuple[Candidate, tuple[MappingCase, ...]]:
     """The mapping for all sizes and the cases, those with one mapping put together.
 
     A mapping that was found for a case and is proved for all sizes takes the place of a larger one that it
     stands for, and only cases that are smaller than that one somewhere remain.
     """
     assert best.mapping is not None
-    joined: list[Case] = []
+    joined: list[MappingCase] = []
     for case in cases:
         same = next((k for k, other in enumerate(joined) if other.mapping == case.mapping), None)
         together = (
@@ -133,22 +135,22 @@ def settled(
     return best, tuple(case for case in joined if is_above_somewhere(size, case.size, case.when))
 
 
-def _proved_on(conflicts: Conflicts, when: isl.Set, mapping: ModularMapping) -> Case | None:
+def _proved_on(conflicts: Conflicts, when: isl.Set, mapping: ModularMapping) -> MappingCase | None:
     """A mapping as a case for some parameter values, if it is proved for these."""
     with suppress(ArrayfoldError):
         verdict = verify(conflicts.within(when), mapping)
-        return Case(coalesced(when), mapping, verdict) if isinstance(verdict, Proof) else None
+        return MappingCase(coalesced(when), mapping, verdict) if isinstance(verdict, Proof) else None
     return None
 
 
-def _with_parameter(case: Case, residue: Residue) -> Case:
+def _with_parameter(case: MappingCase, residue: Residue) -> MappingCase:
     """A case found for a quotient as one for the parameter."""
     mapping = residue.undone(case.mapping)
     assert isinstance(mapping, ModularMapping)
-    return Case(residue.congruence.undone(case.when), mapping, case.proof)
+    return MappingCase(residue.congruence.undone(case.when), mapping, case.proof)
 
 
-def _total(cases: Sequence[Case], best: Formula, name: str, start: int) -> Fraction:
+def _total(cases: Sequence[MappingCase], best: Formula, name: str, start: int) -> Fraction:
     """Cells at a few sizes, all together."""
     total = Fraction(0)
     for size in range(start, start + _SUMMED):
@@ -159,7 +161,7 @@ def _total(cases: Sequence[Case], best: Formula, name: str, start: int) -> Fract
 
 
 @dataclass(frozen=True, eq=False)
-class _Array:
+class _DividedConflicts:
     """The conflicts of an array, and the strides that are divided out while lattices are searched."""
 
     conflicts: Conflicts
@@ -175,7 +177,9 @@ class _Array:
         return mapping if self.strides is None else self.strides.undivided(mapping)
 
 
-def _at_requested_sizes(array: _Array, request: Request, best: Formula, found: Sequence[Case]) -> list[Case]:
+def _at_requested_sizes(
+    array: _DividedConflicts, request: Request, best: Formula, found: Sequence[MappingCase]
+) -> list[MappingCase]:
     """The smallest lattice at the sizes that the user named, where no case is as small there."""
     sizes = request.sizes
     if not sizes or any(request.given.get(name) != value for name, value in sizes.items()):
@@ -184,35 +188,35 @@ def _at_requested_sizes(array: _Array, request: Request, best: Formula, found: S
     known = [case.size for case in found if not case.when.is_disjoint(here)]
     least = min(size.evaluate(sizes) for size in (best, *known))
     # These sizes may have strides that the others do not.
-    array = _Array(array.conflicts, Strides.of(array.conflicts.at(sizes)))
+    array = _DividedConflicts(array.conflicts, Strides.of(array.conflicts.at(sizes)))
     optimum = Optima(array.divided, request.budget.part(_SHARE)).at(sizes)
     return [] if optimum is None or optimum.index >= least else _single_size(array, sizes, optimum)
 
 
-def _single_size(array: _Array, sizes: Sizes, optimum: Optimum) -> list[Case]:
+def _single_size(array: _DividedConflicts, sizes: Sizes, optimum: Optimum) -> list[MappingCase]:
     conflicts = array.conflicts
     mapping = array.undivided(mapping_of_lattice(conflicts.name, conflicts.array.dimensions, optimum.example))
     verdict = verify(conflicts.at(sizes), mapping)
     when = conflicts.context.intersect(fix_parameters(sizes))
-    return [Case(when, mapping, verdict)] if isinstance(verdict, Proof) else []
+    return [MappingCase(when, mapping, verdict)] if isinstance(verdict, Proof) else []
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    array: _Array
+    array: _DividedConflicts
     name: str
     start: int
     best: Formula
     optima: Optima
     first: int
 
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[MappingCase, ...]:
         values = few_parameter_points(self.array.conflicts.context, _MOST_CASES)
         if values:
             return tuple(self._single_sizes([value[self.name] for value in values]))
         if not self._may_shrink(range(self.start, self.start + _COMPARED)):
             return ()
-        found: tuple[Case, ...] = ()
+        found: tuple[MappingCase, ...] = ()
         for period in _PERIODS:
             classes = [self._class(period, residue) for residue in range(period)]
             cases = tuple(case for part in classes if part is not None for case in part)
@@ -230,14 +234,14 @@ class _Search:
             for size, optimum in optima
         )
 
-    def _single_sizes(self, sizes: Sequence[int]) -> Iterator[Case]:
+    def _single_sizes(self, sizes: Sequence[int]) -> Iterator[MappingCase]:
         for size in sizes:
             at = {self.name: size}
             optimum = self.optima.at(at)
             if optimum is not None and optimum.index < self.best.evaluate(at):
                 yield from _single_size(self.array, at, optimum)
 
-    def _class(self, period: int, residue: int) -> list[Case] | None:
+    def _class(self, period: int, residue: int) -> list[MappingCase] | None:
         """Cases that make the class smallest at the sizes compared, none if it is; None where they fail."""
         (new_name,) = fresh_names("m", 1, [self.name, *self.array.conflicts.array.dimensions])
         here = in_residue_class(self.array.divided, self.name, period, residue, new_name)
@@ -266,7 +270,7 @@ class _Search:
                 where = isl.Set(f"[{new_name}] -> {{ : {new_name} >= {start} }}")
                 proved = _proved_on(cells, where, mapping)
                 if proved is not None:
-                    case = Case(
+                    case = MappingCase(
                         self._when(period, residue, start),
                         mapping.with_formulas(lambda formula: formula.replace_names({new_name: back})),
                         proved.proof,

@@ -17,7 +17,7 @@ from arrayfold.exact.signs import is_at_most
 
 
 @dataclass(frozen=True)
-class Block:
+class SharedBlock:
     """Memory for several arrays, one after the other or beside each other.
 
     offsets  array -> where it begins, in cells
@@ -43,7 +43,7 @@ class Footprint:
     before: Formula
     after: Formula
     bound: LowerBound | None
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[SharedBlock, ...] = ()
     remarks: tuple[str, ...] = ()
     params: Mapping[str, int] = field(default_factory=dict[str, int])
     before_here: int | None = None

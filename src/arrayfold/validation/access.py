@@ -9,21 +9,21 @@ from arrayfold.validation import operators
 from arrayfold.validation.addresses import Addresses, refuse, shifted
 from arrayfold.validation.faults import Spot, Unsupported
 from arrayfold.validation.memory import Object
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run
-from arrayfold.validation.scope import Value, Variable
-from arrayfold.validation.types import Array, CType, Frame, Other, Struct, leaves
+from arrayfold.validation.scope import TypedClosure, VariableSlot
+from arrayfold.validation.types import ArrayType, Frame, Other, Struct, ValueType, leaves
 
 
-class Accesses(Addresses):
+class MemoryAccess(Addresses):
     """What the expressions of a function do with memory."""
 
-    def load(self, run: Run, kind: CType, spot: Spot) -> Run:
+    def load(self, run: Run, kind: ValueType, spot: Spot) -> Run:
         """What is at an address."""
         if isinstance(kind, Struct):
             parts = [(at, self.load(shifted(run, at, spot), leaf, spot)) for at, leaf in leaves(kind)]
             return lambda f: [(at, part(f)) for at, part in parts]
-        if isinstance(kind, Other | Array):
+        if isinstance(kind, Other | ArrayType):
             raise Unsupported(f"a value of type {kind.tag}", spot)
         m, place = self.m, self._checked(run, kind.size, spot, is_write=False)
 
@@ -34,11 +34,11 @@ class Accesses(Addresses):
 
         return loaded
 
-    def store(self, run: Run, kind: CType, value: Run, spot: Spot) -> Run:
+    def store(self, run: Run, kind: ValueType, value: Run, spot: Spot) -> Run:
         """Put a value at an address, and give it back."""
         if isinstance(kind, Struct):
             return self._store_struct(run, kind, value, spot)
-        if isinstance(kind, Other | Array):
+        if isinstance(kind, Other | ArrayType):
             raise Unsupported(f"a value of type {kind.tag}", spot)
         place = self._checked(run, kind.size, spot, is_write=True)
 
@@ -86,7 +86,7 @@ class Accesses(Addresses):
 
         return stored
 
-    def assigned(self, node: Node, target: Node, origin: Node) -> Value:
+    def assigned(self, node: TextNode, target: TextNode, origin: TextNode) -> TypedClosure:
         """`target = origin`."""
         kind = self.type_of(target)
         value = self.value(origin)
@@ -101,10 +101,10 @@ class Accesses(Addresses):
                 value = f[slot] = run(f)
                 return value
 
-            return Value(assign, kind)
-        return Value(self.store(self.address(target)[0], kind, run, node.spot), kind)
+            return TypedClosure(assign, kind)
+        return TypedClosure(self.store(self.address(target)[0], kind, run, node.spot), kind)
 
-    def _target(self, node: Node) -> Variable | None:
+    def _target(self, node: TextNode) -> VariableSlot | None:
         """The variable that is changed, if it is a whole one."""
         inner = node.bare()
         return self.variable(inner) if inner.kind == "DECL_REF_EXPR" else None
@@ -114,11 +114,13 @@ class Accesses(Addresses):
         m = self.m
         return (lambda f: m.sized(name, run(f))) if name in self.scope.sized else run
 
-    def updated(self, node: Node, target: Node, change: Callable[[Value], Value], is_after: bool) -> Value:
+    def updated(
+        self, node: TextNode, target: TextNode, change: Callable[[TypedClosure], TypedClosure], is_after: bool
+    ) -> TypedClosure:
         """`target op= x`, and steps; is_after gives back what was there before."""
         kind, variable = self.type_of(target), self._target(target)
         old_slot, at_slot = self.scope.slot(), self.scope.slot()
-        new = change(Value(lambda f: f[old_slot], kind))
+        new = change(TypedClosure(lambda f: f[old_slot], kind))
         run = operators.convert(self.m, new.run, new.type, kind, node.spot)
         if variable is not None and variable.is_register:
             slot = variable.slot
@@ -128,7 +130,7 @@ class Accesses(Addresses):
                 value = f[slot] = run(f)
                 return old if is_after else value
 
-            return Value(update, kind)
+            return TypedClosure(update, kind)
         address = self.address(target)[0]
         load = self.load(lambda f: f[at_slot], kind, node.spot)
         store = self.store(lambda f: f[at_slot], kind, run, node.spot)
@@ -139,7 +141,7 @@ class Accesses(Addresses):
             value = store(f)
             return old if is_after else value
 
-        return Value(change_memory, kind)
+        return TypedClosure(change_memory, kind)
 
 
 def _part(slot: int, k: int) -> Run:

@@ -7,16 +7,16 @@ from typing import Any, NoReturn
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.memory import is_address
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run
-from arrayfold.validation.scope import Scope, Value, Variable, scalar_type
+from arrayfold.validation.scope import FunctionScope, TypedClosure, VariableSlot, scalar_type
 from arrayfold.validation.types import (
-    Array,
-    CType,
+    ArrayType,
     Frame,
     Other,
     Pointer,
     Struct,
+    ValueType,
     size_of,
     value_of,
 )
@@ -28,20 +28,20 @@ class Addresses:
     lasting  the declaration of a variable that is not the function's own -> that variable
     """
 
-    def __init__(self, scope: Scope, lasting: Callable[[Node], Variable]) -> None:
+    def __init__(self, scope: FunctionScope, lasting: Callable[[TextNode], VariableSlot]) -> None:
         self.scope = scope
         self.m = scope.machine
         self._lasting = lasting
 
-    def value(self, node: Node) -> Value:
+    def value(self, node: TextNode) -> TypedClosure:
         """What an expression gives."""
         raise NotImplementedError
 
-    def whole(self, node: Node) -> Run:
+    def whole(self, node: TextNode) -> Run:
         """The value of an expression that must be a whole number."""
         raise NotImplementedError
 
-    def variable(self, node: Node) -> Variable:
+    def variable(self, node: TextNode) -> VariableSlot:
         """The variable that a name means."""
         declared = node.referenced
         if declared is None or declared.kind not in ("VAR_DECL", "PARM_DECL"):
@@ -51,7 +51,7 @@ class Addresses:
             found = self.scope.variables[declared.key] = self._lasting(declared)
         return found
 
-    def type_of(self, node: Node) -> CType:
+    def type_of(self, node: TextNode) -> ValueType:
         """The type of an expression, arrays as they are."""
         if node.kind == "PAREN_EXPR":
             return self.type_of(node.parts[0])
@@ -61,7 +61,7 @@ class Addresses:
 
     # ------------------------------------------------ addresses
 
-    def address(self, node: Node) -> tuple[Run, CType]:
+    def address(self, node: TextNode) -> tuple[Run, ValueType]:
         """Where something is, and its type."""
         match node.kind:
             case "PAREN_EXPR" | "UNEXPOSED_EXPR" if len(node.parts) == 1:
@@ -80,13 +80,13 @@ class Addresses:
             case _:
                 raise Unsupported("the address of this expression", node.spot)
 
-    def _of_variable(self, node: Node) -> tuple[Run, CType]:
+    def _of_variable(self, node: TextNode) -> tuple[Run, ValueType]:
         variable = self.variable(node)
         if variable.is_register:
             raise Unsupported(f"the address of {variable.name}", node.spot)
         return variable.address, variable.type
 
-    def _of_element(self, node: Node) -> tuple[Run, CType]:
+    def _of_element(self, node: TextNode) -> tuple[Run, ValueType]:
         first, second = node.expressions
         if scalar_type(first.type).tag not in ("pointer", "array"):
             first, second = second, first
@@ -111,13 +111,13 @@ class Addresses:
         return address, kind
 
     @staticmethod
-    def _element_size(kind: CType, spot: Spot) -> int | Run:
+    def _element_size(kind: ValueType, spot: Spot) -> int | Run:
         size = size_of(kind)
         if size is None:
             raise Unsupported("an element of unknown size", spot)
         return size
 
-    def _of_member(self, node: Node) -> tuple[Run, CType]:
+    def _of_member(self, node: TextNode) -> tuple[Run, ValueType]:
         base, spot = node.expressions[0], node.spot
         kind = self.type_of(base)
         if isinstance(kind, Pointer):
@@ -136,7 +136,7 @@ class Addresses:
             raise Unsupported(f"member {node.name}, a {member.tag}", spot)
         return shifted(run, at, spot), member
 
-    def decayed(self, run: Run, kind: Array, spot: Spot) -> Run:
+    def decayed(self, run: Run, kind: ArrayType, spot: Spot) -> Run:
         """An array as a pointer to its first element."""
         size, m = size_of(kind), self.m
         if size is None:
@@ -153,7 +153,7 @@ class Addresses:
 
     # ------------------------------------------------ pointers
 
-    def moved(self, pointer: Value, amount: Run, sign: int, spot: Spot) -> Run:
+    def moved(self, pointer: TypedClosure, amount: Run, sign: int, spot: Spot) -> Run:
         """A pointer plus or minus a number of elements; it stays inside of its array, or right behind it."""
         assert isinstance(pointer.type, Pointer)
         size, run, m = self._element_size(pointer.type.target, spot), pointer.run, self.m
@@ -172,7 +172,7 @@ class Addresses:
 
         return address
 
-    def distance(self, left: Value, right: Value, spot: Spot) -> Run:
+    def distance(self, left: TypedClosure, right: TypedClosure, spot: Spot) -> Run:
         """The difference of two pointers, in elements."""
         assert isinstance(left.type, Pointer)
         size = self._element_size(left.type.target, spot)

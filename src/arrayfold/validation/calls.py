@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation import operators
 from arrayfold.validation.faults import Fault, Spot, Unsupported
+from arrayfold.validation.interpreter import Interpreter
 from arrayfold.validation.known_functions import KNOWN, PURE
-from arrayfold.validation.machine import Machine
 from arrayfold.validation.memory import Address, is_address
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run
-from arrayfold.validation.scope import Value, scalar_type
-from arrayfold.validation.types import DOUBLE, CType, Floating, Frame, Integer, Pointer, promoted
+from arrayfold.validation.scope import TypedClosure, scalar_type
+from arrayfold.validation.types import DOUBLE, Floating, Frame, Integer, Pointer, ValueType, promoted
 
 if TYPE_CHECKING:
-    from arrayfold.validation.expressions import Expressions
+    from arrayfold.validation.expressions import ExpressionCompiler
 
 _DEEPEST = 60
 
@@ -30,22 +30,22 @@ class Calls:
 
     def __init__(
         self,
-        machine: Machine,
-        code: Callable[[Node], Callable[[list[Any]], Any]],
+        machine: Interpreter,
+        code: Callable[[TextNode], Callable[[list[Any]], Any]],
         pure: Collection[str],
     ) -> None:
         self.m = machine
         self._code = code
         self._pure = pure
 
-    def call(self, expressions: Expressions, node: Node) -> Value:
+    def call(self, expressions: ExpressionCompiler, node: TextNode) -> TypedClosure:
         """A call as a closure."""
         declared = node.referenced
         result = scalar_type(node.type)
-        arguments = [Node(cursor) for cursor in node.cursor.get_arguments()]
+        arguments = [TextNode(cursor) for cursor in node.cursor.get_arguments()]
         if declared is None or declared.kind != "FUNCTION_DECL":
             runs = [expressions.value(one).run for one in arguments]
-            return Value(self._unseen(f"*{node.name}", runs, result, [], node.spot), result)
+            return TypedClosure(self._unseen(f"*{node.name}", runs, result, [], node.spot), result)
         runs = self._arguments(expressions, declared, arguments)
         run: Run
         if declared.definition is not None:
@@ -58,9 +58,11 @@ class Calls:
         else:
             constant = [_is_constant(one) for one in declared.cursor.type.argument_types()] if runs else []
             run = self._unseen(declared.name, runs, result, constant, node.spot)
-        return Value(run, result)
+        return TypedClosure(run, result)
 
-    def _arguments(self, expressions: Expressions, declared: Node, arguments: list[Node]) -> list[Run]:
+    def _arguments(
+        self, expressions: ExpressionCompiler, declared: TextNode, arguments: list[TextNode]
+    ) -> list[Run]:
         is_known = declared.cursor.type.kind.name == "FUNCTIONPROTO"
         kinds = [scalar_type(kind) for kind in declared.cursor.type.argument_types()] if is_known else []
         runs: list[Run] = []
@@ -70,7 +72,7 @@ class Calls:
             runs.append(operators.convert(self.m, value.run, value.type, kind, argument.spot))
         return runs
 
-    def _seen(self, definition: Node, runs: list[Run], spot: Spot) -> Run:
+    def _seen(self, definition: TextNode, runs: list[Run], spot: Spot) -> Run:
         m = self.m
 
         def run(f: Frame) -> Any:
@@ -87,11 +89,11 @@ class Calls:
 
         return run
 
-    def _known(self, name: str, runs: list[Run], result: CType, spot: Spot) -> Run:
+    def _known(self, name: str, runs: list[Run], result: ValueType, spot: Spot) -> Run:
         known, m = KNOWN[name], self.m
         return lambda f: known(m, [one(f) for one in runs], result, spot)
 
-    def _unseen(self, name: str, runs: list[Run], result: CType, constant: list[bool], spot: Spot) -> Run:
+    def _unseen(self, name: str, runs: list[Run], result: ValueType, constant: list[bool], spot: Spot) -> Run:
         """A call whose order and arguments matter; it may change what its pointers point at."""
         m = self.m
 
@@ -135,7 +137,7 @@ class Calls:
         obj.initial = lambda at, kind: self.m.unknown("cell", obj.name, kind, name, at - offset)
 
 
-def _default_type(kind: CType) -> CType:
+def _default_type(kind: ValueType) -> ValueType:
     """The type in which an argument is passed that no parameter says the type of."""
     if isinstance(kind, Integer):
         return promoted(kind)
@@ -147,5 +149,5 @@ def _is_constant(kind: Any) -> bool:
     return kind.kind.name == "POINTER" and bool(kind.get_pointee().is_const_qualified())
 
 
-def _is_declared_pure(declared: Node) -> bool:
+def _is_declared_pure(declared: TextNode) -> bool:
     return any(part.kind in ("PURE_ATTR", "CONST_ATTR") for part in declared.parts)

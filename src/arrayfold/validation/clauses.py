@@ -6,21 +6,31 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from arrayfold.validation.access import Accesses
+from arrayfold.validation.access import MemoryAccess
 from arrayfold.validation.faults import Spot, Unsupported
 from arrayfold.validation.memory import is_address
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import COMPARISONS, Run, arithmetic, comparison
 from arrayfold.validation.pragmas import Directive
-from arrayfold.validation.races import Place
-from arrayfold.validation.scope import Scope, Variable
+from arrayfold.validation.races import CellPlace
+from arrayfold.validation.scope import FunctionScope, VariableSlot
 from arrayfold.validation.terms import Poison
-from arrayfold.validation.types import LONG, Array, CType, Frame, Pointer, Struct, shape_of, size_of, value_of
+from arrayfold.validation.types import (
+    LONG,
+    ArrayType,
+    Frame,
+    Pointer,
+    Struct,
+    ValueType,
+    shape_of,
+    size_of,
+    value_of,
+)
 
 _TOKEN = re.compile(r"\s*(\d+[uUlL]*|[A-Za-z_]\w*|<=|>=|==|!=|[-+*/%()\[\]:?<>&])")
 _TYPES = frozenset(["long", "int", "unsigned", "short", "char", "size_t"])
 _LEVELS = (("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
-_FindPlace: TypeAlias = Callable[[Frame], Place]
+_FindPlace: TypeAlias = Callable[[Frame], CellPlace]
 
 
 class PrivateVariables:
@@ -29,12 +39,12 @@ class PrivateVariables:
     teams  where the parallel constructs begin that are around what is read
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: FunctionScope) -> None:
         self.scope = scope
         self.m = scope.machine
         self.teams: list[int] = []
 
-    def around(self, body: Run, directive: Directive, copied: Sequence[Variable] = ()) -> Run:
+    def around(self, body: Run, directive: Directive, copied: Sequence[VariableSlot] = ()) -> Run:
         """A body that runs with variables of its own."""
         private = self.of(directive, copied)
 
@@ -50,7 +60,7 @@ class PrivateVariables:
         return run
 
     def of(
-        self, directive: Directive, copied: Sequence[Variable] = (), further: Sequence[Variable] = ()
+        self, directive: Directive, copied: Sequence[VariableSlot] = (), further: Sequence[VariableSlot] = ()
     ) -> Callable[[Frame], Callable[[], None]]:
         """What gives a thread its own variables, and gives back what takes them away again."""
         fresh, kept, reduced = (
@@ -90,11 +100,11 @@ class PrivateVariables:
         return enter
 
     def last(
-        self, directive: Directive, loop_variables: Sequence[Variable]
+        self, directive: Directive, loop_variables: Sequence[VariableSlot]
     ) -> Callable[[Frame, Callable[[], None]], None]:
         """What takes own variables away behind the last iteration, and keeps the values of lastprivate."""
         kept = [self._named(name, directive) for name in directive.names("lastprivate")]
-        if any(one in loop_variables or isinstance(one.type, Array | Struct) for one in kept):
+        if any(one in loop_variables or isinstance(one.type, ArrayType | Struct) for one in kept):
             raise Unsupported(
                 "OpenMP's lastprivate of an array or of the loop's own variable", directive.spot
             )
@@ -110,23 +120,23 @@ class PrivateVariables:
 
         return leave
 
-    def _named(self, name: str, directive: Directive) -> Variable:
+    def _named(self, name: str, directive: Directive) -> VariableSlot:
         found = self.scope.named(name)
         if found is None or found.lasting is not None:
             raise Unsupported(f"{name} in this pragma", directive.spot)
         return found
 
-    def copied_by_task(self, node: Node) -> list[Variable]:
+    def copied_by_task(self, node: TextNode) -> list[VariableSlot]:
         """Variables that are private to the thread that makes a task: the task has copies."""
         if not self.teams:
             return []
         named = (inner.referenced for inner in node.walk() if inner.kind == "DECL_REF_EXPR")
         inside = (self.scope.variables.get(one.key) for one in named if one and one.start > self.teams[-1])
-        plain = (one for one in inside if one is not None and not isinstance(one.type, Array | Struct))
+        plain = (one for one in inside if one is not None and not isinstance(one.type, ArrayType | Struct))
         return list({one.slot: one for one in plain if one.slot >= 0}.values())
 
 
-def read_depend(directive: Directive, accesses: Accesses) -> list[tuple[str, _FindPlace]]:
+def read_depend(directive: Directive, accesses: MemoryAccess) -> list[tuple[str, _FindPlace]]:
     """The items of the depend clauses of a task: how it depends on each, and where its first byte is."""
     return [
         (kind.strip(), _Item(item, accesses, directive.spot).address())
@@ -139,7 +149,7 @@ def read_depend(directive: Directive, accesses: Accesses) -> list[tuple[str, _Fi
 class _Item:
     """An item of a depend clause: an expression in a pragma, which libclang does not read."""
 
-    def __init__(self, text: str, accesses: Accesses, spot: Spot) -> None:
+    def __init__(self, text: str, accesses: MemoryAccess, spot: Spot) -> None:
         self._accesses = accesses
         self._spot = spot
         self._words: list[str] = []
@@ -155,23 +165,23 @@ class _Item:
     def address(self) -> _FindPlace:
         """Where a variable, or the first element of a section of an array, is."""
         variable = self._variable(self._next())
-        kind: CType = variable.type
-        steps: list[tuple[Run, CType]] = []
+        kind: ValueType = variable.type
+        steps: list[tuple[Run, ValueType]] = []
         is_pointer = isinstance(kind, Pointer)
         while self._take("["):
             index: Run = self._choice() if self._peek() != ":" else lambda _: 0
             if self._take(":") and self._peek() != "]":
                 self._choice()
             self._expect("]")
-            if not isinstance(kind, Array | Pointer):
+            if not isinstance(kind, ArrayType | Pointer):
                 raise self._unknown()
-            kind = kind.element if isinstance(kind, Array) else kind.target
+            kind = kind.element if isinstance(kind, ArrayType) else kind.target
             steps.append((index, kind))
         if self._peek():
             raise self._unknown()
         base = self._base(variable, is_pointer=is_pointer and bool(steps))
 
-        def find(f: Frame) -> Place:
+        def find(f: Frame) -> CellPlace:
             obj, offset, *_ = base(f)
             for index, element in steps:
                 size = size_of(element)
@@ -181,14 +191,14 @@ class _Item:
 
         return find
 
-    def _base(self, variable: Variable, *, is_pointer: bool) -> Run:
+    def _base(self, variable: VariableSlot, *, is_pointer: bool) -> Run:
         if variable.is_register and not is_pointer:
             raise self._unknown()
         if is_pointer and not variable.is_register and variable.lasting is None:
             return self._accesses.load(variable.address, variable.type, self._spot)
         return variable.address
 
-    def _variable(self, name: str) -> Variable:
+    def _variable(self, name: str) -> VariableSlot:
         found = self._accesses.scope.named(name)
         if found is None:
             raise Unsupported(f"{name} in a depend clause", self._spot)
@@ -236,7 +246,7 @@ class _Item:
             return lambda _: number
         return self._number(self._variable(word))
 
-    def _number(self, variable: Variable) -> Run:
+    def _number(self, variable: VariableSlot) -> Run:
         m, spot, slot = self._accesses.m, self._spot, variable.slot
         if variable.is_register:
             return lambda f: m.whole(f[slot], spot)

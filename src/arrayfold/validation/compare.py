@@ -10,13 +10,13 @@ from typing import Any
 import islpy as isl
 
 from arrayfold.exact.isl import parameter_names
-from arrayfold.validation.faults import Ended, Fault, OutOfSteps, Spot, Stopped, Unsupported
-from arrayfold.validation.machine import Machine
+from arrayfold.validation.faults import ExecutionEnded, Fault, OutOfSteps, Spot, Stopped, Unsupported
+from arrayfold.validation.interpreter import Interpreter
 from arrayfold.validation.memory import Object, is_address, is_structure
 from arrayfold.validation.sizes import extreme_sizes, first_sizes, further_sizes, holds_at, is_extreme
 from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms, difference, readable
 from arrayfold.validation.text import Text
-from arrayfold.validation.types import VOID, CType, Floating, Integer, Pointer
+from arrayfold.validation.types import VOID, Floating, Integer, Pointer, ValueType
 
 _STEPS = 600_000
 _OF_ONE = 400_000
@@ -117,7 +117,7 @@ def validate(
     unchecked: dict[str, str] = {}
     for subject in subjects:
         try:
-            found = _Comparison(original, new, arguments, subject).run()
+            found = _TextComparison(original, new, arguments, subject).run()
         except Unsupported as reason:
             unchecked[subject.function] = str(reason)
             continue
@@ -134,7 +134,7 @@ class _Excluded(Exception):
     """The sizes are not in the context."""
 
 
-class _Comparison:
+class _TextComparison:
     def __init__(
         self,
         original: tuple[str, bytes],
@@ -163,7 +163,7 @@ class _Comparison:
         if error is not None:
             return Difference(self._subject.function, {}, self._told(error))
         compared: list[Mapping[str, int]] = []
-        reasons: list[Ended] = []
+        reasons: list[ExecutionEnded] = []
         tried: list[Mapping[str, int]] = []
         for series in _SERIES:
             self._limit = _OF_EXTREME if series is extreme_sizes else _OF_ONE
@@ -179,7 +179,7 @@ class _Comparison:
                     found = self._at(sizes)
                 except Unsupported:
                     raise
-                except Ended as reason:
+                except ExecutionEnded as reason:
                     if series is not extreme_sizes:
                         reasons.append(reason)
                     continue
@@ -204,7 +204,7 @@ class _Comparison:
     def _at(self, sizes: Mapping[str, int]) -> Difference | None:
         """Compare at one size, with conditions on data decided in several ways."""
         has_choices = False
-        first: Ended | None = None
+        first: ExecutionEnded | None = None
         agreed = False
         for k, oracle in enumerate(ORACLES):
             if k and not has_choices:
@@ -217,7 +217,7 @@ class _Comparison:
                 before = self._execute(self._original, terms, oracle, sizes, k)
             except Unsupported:
                 raise
-            except Ended as reason:
+            except ExecutionEnded as reason:
                 first = first or reason
                 has_choices = True
                 if isinstance(reason, OutOfSteps) and self._original.machine.asked:
@@ -278,7 +278,7 @@ class _Comparison:
             return f"an array takes {new.largest:,.0f} bytes where all together took {old.total:,.0f}"
         return _first_call(old, new) or self._first_cell(old, new)
 
-    def _told(self, fault: Ended) -> str:
+    def _told(self, fault: ExecutionEnded) -> str:
         """A fault of the new text, with the name that the text will have."""
         spot = self._relabelled(fault.spot)
         return f"{spot}: {fault.message}" if spot is not None else fault.message
@@ -287,7 +287,7 @@ class _Comparison:
         is_own = spot is not None and spot.file == self._new.file
         return Spot(self._label, spot.line) if is_own and spot is not None else spot
 
-    def _first_cell(self, old: Machine, new: Machine) -> str | None:
+    def _first_cell(self, old: Interpreter, new: Interpreter) -> str | None:
         for name in dict.fromkeys([*old.environment, *new.environment]):
             before, after = old.environment.get(name), new.environment.get(name)
             one = before or after
@@ -313,7 +313,7 @@ def _differ(left: Any, right: Any) -> bool:
 
 
 def _cell_that_differs(
-    before: Object | None, after: Object | None, m: Machine
+    before: Object | None, after: Object | None, m: Interpreter
 ) -> tuple[int, int, Any, Any] | None:
     """A cell with its width, what it holds in the original and what in the new text."""
     if before is not None and after is not None and before.fills != after.fills:
@@ -325,7 +325,7 @@ def _cell_that_differs(
     return None
 
 
-def _cells(before: Object | None, after: Object | None, offset: int, m: Machine) -> tuple[Any, Any, int]:
+def _cells(before: Object | None, after: Object | None, offset: int, m: Interpreter) -> tuple[Any, Any, int]:
     """What a cell holds in both; where nothing was stored, what it held at the start."""
     stored = next(one for one in (before, after) if one is not None and offset in one.cells)
     width = stored.unit if stored.unit > 0 else stored.widths.get(offset, 1)
@@ -339,13 +339,13 @@ def _cells(before: Object | None, after: Object | None, offset: int, m: Machine)
     return held(before), held(after), width
 
 
-def _kind_of(value: Any, width: int) -> CType:
+def _kind_of(value: Any, width: int) -> ValueType:
     if isinstance(value, Term):
         return Floating(value.tag, width)
     return Pointer(VOID) if type(value) is tuple else Integer(8 * width, is_signed=True)
 
 
-def _first_call(old: Machine, new: Machine) -> str | None:
+def _first_call(old: Interpreter, new: Interpreter) -> str | None:
     for k, (before, after) in enumerate(zip_longest(old.events, new.events)):
         if before is None:
             return f"{after[0]} is called once more than before"

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from arrayfold.validation.addresses import shifted
-from arrayfold.validation.expressions import Expressions
+from arrayfold.validation.expressions import ExpressionCompiler
 from arrayfold.validation.faults import Unsupported
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run, in_order
-from arrayfold.validation.scope import Variable, held_by, scalar_type
+from arrayfold.validation.scope import VariableSlot, held_by, scalar_type
 from arrayfold.validation.terms import Poison
 from arrayfold.validation.types import (
-    Array,
-    CType,
+    ArrayType,
     Frame,
     Integer,
     Struct,
+    ValueType,
     leaves,
     shape_of,
     size_of,
@@ -29,13 +29,13 @@ from arrayfold.validation.types import (
 class Declarations:
     """The declarations of a function."""
 
-    def __init__(self, expressions: Expressions, lasting: Callable[[Node], Variable]) -> None:
+    def __init__(self, expressions: ExpressionCompiler, lasting: Callable[[TextNode], VariableSlot]) -> None:
         self.expressions = expressions
         self.scope = expressions.scope
         self.m = expressions.m
         self._lasting = lasting
 
-    def declaration(self, node: Node) -> Run | None:
+    def declaration(self, node: TextNode) -> Run | None:
         """What a declaration does when it is reached."""
         if node.kind == "TYPEDEF_DECL":
             prologue: list[Run] = []
@@ -49,7 +49,7 @@ class Declarations:
             return None
         return self._local(node)
 
-    def _local(self, node: Node) -> Run:
+    def _local(self, node: TextNode) -> Run:
         if node.is_reference:
             raise Unsupported(f"{node.name}, a reference", node.spot)
         if held_by(node.type) is not None:
@@ -86,11 +86,11 @@ class Declarations:
             steps += self.initialised(lambda f: f[slot], kind, initial, name)
         return in_order(*steps)
 
-    def _container(self, node: Node) -> Run:
+    def _container(self, node: TextNode) -> Run:
         """A container of C++: its elements are zero, or copies of one value."""
         made = node.initializer
         if made is None or made.kind == "INIT_LIST_EXPR":
-            counts, value = list[Node](), None
+            counts, value = list[TextNode](), None
             if made is not None and made.parts:
                 raise Unsupported("a container that begins with a list", node.spot)
         else:
@@ -101,8 +101,8 @@ class Declarations:
         slot, name, m, size = variable.slot, node.name, self.m, size_of(kind)
         assert size is not None
         is_set = made is not None and (made.kind == "INIT_LIST_EXPR" or "array" not in _words(node.type))
-        element: CType = kind
-        while isinstance(element, Array):
+        element: ValueType = kind
+        while isinstance(element, ArrayType):
             element = element.element
         start = None if value is None else self.expressions.converted(value, element)
 
@@ -118,7 +118,7 @@ class Declarations:
 
         return in_order(*prologue, make)
 
-    def _held(self, kind: Any, counts: list[Node], prologue: list[Run], node: Node) -> CType:
+    def _held(self, kind: Any, counts: list[TextNode], prologue: list[Run], node: TextNode) -> ValueType:
         """The type of a container as that of an array, of as many dimensions as there are containers."""
         held = held_by(kind)
         if held is None:
@@ -129,26 +129,28 @@ class Declarations:
             if not counts:
                 raise Unsupported(f"{node.name}, of which the text does not say how large it is", node.spot)
             count = self.scope.once(self.expressions.whole(counts[0]), prologue)
-        found = Array(self._held(element, counts[1:] if number is None else counts, prologue, node), count)
+        found = ArrayType(
+            self._held(element, counts[1:] if number is None else counts, prologue, node), count
+        )
         size = size_of(found)
         return replace(found, bytes=self.scope.once(size, prologue)) if callable(size) else found
 
-    def declared_type(self, node: Node, prologue: list[Run]) -> CType:
+    def declared_type(self, node: TextNode, prologue: list[Run]) -> ValueType:
         """The type of a variable or a parameter."""
         written = list(node.expressions)
         if node.initializer is not None and written:
             written.pop()
         return self._type(node, node.type, written, prologue)
 
-    def _type(self, node: Node, kind: Any, written: list[Node], prologue: list[Run]) -> CType:
+    def _type(self, node: TextNode, kind: Any, written: list[TextNode], prologue: list[Run]) -> ValueType:
         return self.scope.read_type(kind, list(written), self.expressions.whole, prologue, node.spot)
 
     # ------------------------------------------------ initial values
 
-    def initialised(self, address: Run, kind: CType, initial: Node, name: str) -> list[Run]:
+    def initialised(self, address: Run, kind: ValueType, initial: TextNode, name: str) -> list[Run]:
         """The steps that give an object in memory its initial value."""
         if initial.kind != "INIT_LIST_EXPR":
-            if isinstance(kind, Array):
+            if isinstance(kind, ArrayType):
                 raise Unsupported("an array that begins with a text", initial.spot)
             run = self.expressions.sized(name, self.expressions.converted(initial, kind))
             return [self.expressions.store(address, kind, run, initial.spot)]
@@ -163,14 +165,14 @@ class Declarations:
         self._fill(address, kind, initial, 0, steps)
         return steps
 
-    def _fill(self, address: Run, kind: CType, initial: Node, offset: int, steps: list[Run]) -> None:
-        if not isinstance(kind, Array | Struct):
+    def _fill(self, address: Run, kind: ValueType, initial: TextNode, offset: int, steps: list[Run]) -> None:
+        if not isinstance(kind, ArrayType | Struct):
             for part in initial.expressions[:1]:
                 self._put(address, kind, part, offset, steps)
             return
         places = _places(kind, offset)
         k = 0
-        waiting: list[tuple[int, CType]] = []
+        waiting: list[tuple[int, ValueType]] = []
         for part in initial.parts:
             inner = part
             if part.kind == "UNEXPOSED_EXPR" and len(part.parts) > 1:
@@ -184,7 +186,7 @@ class Declarations:
             k += 1
             if inner.kind == "INIT_LIST_EXPR":
                 self._fill(address, member, inner, at, steps)
-            elif isinstance(member, Array) or (
+            elif isinstance(member, ArrayType) or (
                 isinstance(member, Struct) and inner.type.get_canonical().kind.name != "RECORD"
             ):
                 waiting = leaves(member, at)
@@ -193,24 +195,24 @@ class Declarations:
             else:
                 self._put(address, member, inner, at, steps)
 
-    def _designated(self, kind: CType, part: Node) -> int:
+    def _designated(self, kind: ValueType, part: TextNode) -> int:
         where = part.parts[0]
         if len(part.parts) == 2 and isinstance(kind, Struct) and where.kind == "MEMBER_REF":
             return list(kind.members).index(where.name)
-        if len(part.parts) == 2 and isinstance(kind, Array) and isinstance(where.constant, int):
+        if len(part.parts) == 2 and isinstance(kind, ArrayType) and isinstance(where.constant, int):
             return where.constant
         raise Unsupported("this designator", part.spot)
 
-    def _put(self, address: Run, kind: CType, node: Node, offset: int, steps: list[Run]) -> None:
+    def _put(self, address: Run, kind: ValueType, node: TextNode, offset: int, steps: list[Run]) -> None:
         run, there = self.expressions.converted(node, kind), shifted(address, offset, node.spot)
         steps.append(self.expressions.store(there, kind, run, node.spot))
 
 
-def _made_with(node: Node) -> tuple[list[Node], Node | None]:
+def _made_with(node: TextNode) -> tuple[list[TextNode], TextNode | None]:
     """How many elements a container gets, outermost first, and what they are if not zero."""
     while node.kind in ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR") and len(node.expressions) == 1:
         node = node.expressions[0]
-    given = [Node(cursor) for cursor in node.cursor.get_arguments()] if node.kind == "CALL_EXPR" else []
+    given = [TextNode(cursor) for cursor in node.cursor.get_arguments()] if node.kind == "CALL_EXPR" else []
     if node.kind == "CXX_NEW_EXPR" and len(node.expressions) == 1:
         return node.expressions, None
     if node.name == "array" and not given:
@@ -234,7 +236,7 @@ def _words(kind: Any) -> str:
     return str(kind.get_canonical().get_declaration().spelling)
 
 
-def _places(kind: Array | Struct, offset: int) -> Callable[[int], tuple[int, CType]]:
+def _places(kind: ArrayType | Struct, offset: int) -> Callable[[int], tuple[int, ValueType]]:
     """Offset and type of the k-th element or member."""
     if isinstance(kind, Struct):
         members = list(kind.members.values())

@@ -6,26 +6,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation import operators
-from arrayfold.validation.access import Accesses
+from arrayfold.validation.access import MemoryAccess
 from arrayfold.validation.faults import Fault, Unsupported
 from arrayfold.validation.memory import NULL
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import COMPARISONS, Run, in_order
-from arrayfold.validation.scope import Scope, Value, Variable, scalar_type
+from arrayfold.validation.scope import FunctionScope, TypedClosure, VariableSlot, scalar_type
 from arrayfold.validation.terms import Term
 from arrayfold.validation.types import (
     INT,
     LONG,
     SIZE,
     VOID,
-    Array,
-    CType,
+    ArrayType,
     Floating,
     Frame,
     Integer,
     Other,
     Pointer,
     Struct,
+    ValueType,
     common_type,
     promoted,
     size_of,
@@ -36,13 +36,15 @@ if TYPE_CHECKING:
     from arrayfold.validation.calls import Calls
 
 
-class Expressions(Accesses):
+class ExpressionCompiler(MemoryAccess):
     """The expressions of a function."""
 
-    def __init__(self, scope: Scope, calls: Calls, lasting: Callable[[Node], Variable]) -> None:
+    def __init__(
+        self, scope: FunctionScope, calls: Calls, lasting: Callable[[TextNode], VariableSlot]
+    ) -> None:
         super().__init__(scope, lasting)
         self.calls = calls
-        self._kinds: dict[str, Callable[[Node], Value]] = {
+        self._kinds: dict[str, Callable[[TextNode], TypedClosure]] = {
             "INTEGER_LITERAL": self._integer,
             "CHARACTER_LITERAL": self._integer,
             "FLOATING_LITERAL": self._floating,
@@ -61,23 +63,23 @@ class Expressions(Accesses):
             "CALL_EXPR": lambda node: self.calls.call(self, node),
             "CXX_UNARY_EXPR": self._size,
             "StmtExpr": lambda node: self.statements.block_value(node.parts[0]),
-            "GNU_NULL_EXPR": lambda _: Value(lambda _: NULL, Pointer(VOID)),
+            "GNU_NULL_EXPR": lambda _: TypedClosure(lambda _: NULL, Pointer(VOID)),
         }
         self.statements: Any = None
 
-    def value(self, node: Node) -> Value:
+    def value(self, node: TextNode) -> TypedClosure:
         """What an expression gives."""
         make = self._kinds.get(node.kind)
         if make is None:
             raise Unsupported(f"{node.kind.lower().removesuffix('_expr').replace('_', ' ')}", node.spot)
         return make(node)
 
-    def converted(self, node: Node, target: CType) -> Run:
+    def converted(self, node: TextNode, target: ValueType) -> Run:
         """The value of an expression as another type."""
         value = self.value(node)
         return operators.convert(self.m, value.run, value.type, target, node.spot)
 
-    def whole(self, node: Node) -> Run:
+    def whole(self, node: TextNode) -> Run:
         """The value of an expression that must be a whole number."""
         run, m, spot = self.value(node).run, self.m, node.spot
 
@@ -89,49 +91,49 @@ class Expressions(Accesses):
 
     # ------------------------------------------------ literals and names
 
-    def _integer(self, node: Node) -> Value:
+    def _integer(self, node: TextNode) -> TypedClosure:
         kind = scalar_type(node.type)
         value = node.constant
         if not isinstance(kind, Integer) or not isinstance(value, int):
             raise Unsupported("this constant", node.spot)
         number = kind.wrapped(value)
-        return Value(lambda _: number, kind)
+        return TypedClosure(lambda _: number, kind)
 
-    def _floating(self, node: Node) -> Value:
+    def _floating(self, node: TextNode) -> TypedClosure:
         kind, m, number = scalar_type(node.type), self.m, repr(node.constant)
         tag = kind.tag
-        return Value(lambda _: m.terms.make("constant", tag, number), kind)
+        return TypedClosure(lambda _: m.terms.make("constant", tag, number), kind)
 
-    def _string(self, node: Node) -> Value:
+    def _string(self, node: TextNode) -> TypedClosure:
         text, m = node.name, self.m
-        return Value(lambda _: m.terms.make("string", "", text), Pointer(scalar_type(node.type)))
+        return TypedClosure(lambda _: m.terms.make("string", "", text), Pointer(scalar_type(node.type)))
 
-    def _reference(self, node: Node) -> Value:
+    def _reference(self, node: TextNode) -> TypedClosure:
         declared = node.referenced
         if declared is not None and declared.kind == "ENUM_CONSTANT_DECL":
             number = int(declared.cursor.enum_value)
-            return Value(lambda _: number, INT)
+            return TypedClosure(lambda _: number, INT)
         if declared is not None and declared.kind == "FUNCTION_DECL":
             m, name = self.m, declared.name
-            return Value(lambda _: m.terms.make("function", "", name), Pointer(Other("function")))
+            return TypedClosure(lambda _: m.terms.make("function", "", name), Pointer(Other("function")))
         variable = self.variable(node)
         if variable.is_register:
             slot = variable.slot
-            return Value(lambda f: f[slot], variable.type)
+            return TypedClosure(lambda f: f[slot], variable.type)
         loaded = self._loaded(node)
         if variable.lasting is not None:
-            return Value(self.sized(variable.name, loaded.run), loaded.type)
+            return TypedClosure(self.sized(variable.name, loaded.run), loaded.type)
         return loaded
 
-    def _loaded(self, node: Node) -> Value:
+    def _loaded(self, node: TextNode) -> TypedClosure:
         run, kind = self.address(node)
-        if isinstance(kind, Array):
-            return Value(self.decayed(run, kind, node.spot), Pointer(kind.element))
+        if isinstance(kind, ArrayType):
+            return TypedClosure(self.decayed(run, kind, node.spot), Pointer(kind.element))
         loaded = self.load(run, kind, node.spot)
         path = node.path if node.is_place and self.scope.sized else None
-        return Value(loaded if path is None else self._size_in_field(path, loaded, kind), kind)
+        return TypedClosure(loaded if path is None else self._size_in_field(path, loaded, kind), kind)
 
-    def _size_in_field(self, path: str, loaded: Run, kind: CType) -> Run:
+    def _size_in_field(self, path: str, loaded: Run, kind: ValueType) -> Run:
         """The value of a field that may be a size of the context; its type may not have that value."""
         sized = self.sized(path, loaded)
         if sized is loaded or not isinstance(kind, Integer):
@@ -147,7 +149,7 @@ class Expressions(Accesses):
 
     # ------------------------------------------------ conversions
 
-    def _implied(self, node: Node) -> Value:
+    def _implied(self, node: TextNode) -> TypedClosure:
         if len(node.parts) != 1:
             raise Unsupported("this expression", node.spot)
         value = self.value(node.parts[0])
@@ -155,25 +157,25 @@ class Expressions(Accesses):
         if isinstance(target, Pointer) and not isinstance(value.type, Integer):
             # What a pointer of variable extents points at is known where it is declared.
             return value
-        if isinstance(target, Array | Struct) or target.tag == "void":
+        if isinstance(target, ArrayType | Struct) or target.tag == "void":
             return value
         run = operators.convert(self.m, value.run, value.type, target, node.spot)
-        return Value(run, target)
+        return TypedClosure(run, target)
 
-    def _cast(self, node: Node) -> Value:
+    def _cast(self, node: TextNode) -> TypedClosure:
         *written, inner = node.expressions
         prologue: list[Run] = []
         target = self.scope.read_type(node.type, written, self.whole, prologue, node.spot)
         value = self.value(inner)
         if target.tag == "void":
-            return Value(value.run, VOID)
+            return TypedClosure(value.run, VOID)
         run = operators.convert(self.m, value.run, value.type, target, node.spot)
-        return Value(in_order(*prologue, run), target)
+        return TypedClosure(in_order(*prologue, run), target)
 
-    def _size(self, node: Node) -> Value:
+    def _size(self, node: TextNode) -> TypedClosure:
         value = node.constant
         if isinstance(value, int) and value > 0:
-            return Value(lambda _: value, SIZE)
+            return TypedClosure(lambda _: value, SIZE)
         if node.expressions and node.expressions[-1].end == node.end:
             size = size_of(self.type_of(node.expressions[-1]))
         else:
@@ -181,22 +183,22 @@ class Expressions(Accesses):
         if size is None:
             raise Unsupported("the size of this type", node.spot)
         number = size
-        return Value(lambda f: value_of(number, f), SIZE)
+        return TypedClosure(lambda f: value_of(number, f), SIZE)
 
     # ------------------------------------------------ operators
 
-    def _unary(self, node: Node) -> Value:
+    def _unary(self, node: TextNode) -> TypedClosure:
         operator, (operand,) = node.operator, node.expressions
         if operator in ("x++", "x--", "++", "--"):
             return self._step(node, operand, operator)
         if operator == "&":
             run, kind = self.address(operand)
-            return Value(run, Pointer(kind))
+            return TypedClosure(run, Pointer(kind))
         if operator == "*":
             return self._loaded(node)
         if operator == "!":
             value, m, spot = self.value(operand), self.m, node.spot
-            return Value(lambda f: _negated(m, value.run(f), spot), INT)
+            return TypedClosure(lambda f: _negated(m, value.run(f), spot), INT)
         if operator == "extension":
             return self.value(operand)
         value = self.value(operand)
@@ -207,32 +209,32 @@ class Expressions(Accesses):
             raise Unsupported(f"operator {operator}", node.spot)
         run = operators.convert(self.m, value.run, value.type, kind, node.spot)
         if operator == "+":
-            return Value(run, kind)
-        return Value(operators.unary(self.m, operator, kind, run, node.spot), kind)
+            return TypedClosure(run, kind)
+        return TypedClosure(operators.unary(self.m, operator, kind, run, node.spot), kind)
 
-    def _step(self, node: Node, operand: Node, operator: str) -> Value:
-        one: Value = Value(lambda _: 1, INT)
+    def _step(self, node: TextNode, operand: TextNode, operator: str) -> TypedClosure:
+        one: TypedClosure = TypedClosure(lambda _: 1, INT)
         is_after, sign = operator.startswith("x"), operator[-1]
         return self.updated(node, operand, lambda old: self.applied(node, sign, old, one), is_after)
 
-    def _update(self, node: Node) -> Value:
+    def _update(self, node: TextNode) -> TypedClosure:
         target, amount = node.expressions
         value, sign = self.value(amount), node.operator[:-1]
         return self.updated(node, target, lambda old: self.applied(node, sign, old, value), False)
 
-    def _binary(self, node: Node) -> Value:
+    def _binary(self, node: TextNode) -> TypedClosure:
         operator, (left, right) = node.operator, node.expressions
         if operator == "=":
             return self.assigned(node, left, right)
         if operator == ",":
             first, second = self.value(left), self.value(right)
-            return Value(lambda f: (first.run(f), second.run(f))[1], second.type)
+            return TypedClosure(lambda f: (first.run(f), second.run(f))[1], second.type)
         if operator in ("&&", "||"):
             decided = self.condition(node)
-            return Value(lambda f: int(decided(f)), INT)
+            return TypedClosure(lambda f: int(decided(f)), INT)
         return self.applied(node, operator, self.value(left), self.value(right))
 
-    def applied(self, node: Node, operator: str, left: Value, right: Value) -> Value:
+    def applied(self, node: TextNode, operator: str, left: TypedClosure, right: TypedClosure) -> TypedClosure:
         """A binary operator on two values."""
         m, spot = self.m, node.spot
         if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
@@ -240,44 +242,46 @@ class Expressions(Accesses):
         if operator in ("<<", ">>") and isinstance(left.type, Integer):
             kind = promoted(left.type)
             run = operators.convert(m, left.run, left.type, kind, spot)
-            return Value(operators.shift(m, operator, kind, run, right.run, spot), kind)
+            return TypedClosure(operators.shift(m, operator, kind, run, right.run, spot), kind)
         if not isinstance(left.type, Integer | Floating) or not isinstance(right.type, Integer | Floating):
             raise Unsupported(f"operator {operator} on {left.type.tag} and {right.type.tag}", spot)
         kind = common_type(left.type, right.type)
         first, second = (operators.convert(m, one.run, one.type, kind, spot) for one in (left, right))
         if operator in COMPARISONS:
-            return Value(operators.comparison(m, operator, kind, first, second), INT)
-        return Value(operators.arithmetic(m, operator, kind, first, second, spot), kind)
+            return TypedClosure(operators.comparison(m, operator, kind, first, second), INT)
+        return TypedClosure(operators.arithmetic(m, operator, kind, first, second, spot), kind)
 
-    def _on_pointers(self, node: Node, operator: str, left: Value, right: Value) -> Value:
+    def _on_pointers(
+        self, node: TextNode, operator: str, left: TypedClosure, right: TypedClosure
+    ) -> TypedClosure:
         m, spot = self.m, node.spot
         if operator in COMPARISONS:
             kind = left.type if isinstance(left.type, Pointer) else right.type
             first, second = (operators.convert(m, one.run, one.type, kind, spot) for one in (left, right))
-            return Value(operators.comparison(m, operator, kind, first, second), INT)
+            return TypedClosure(operators.comparison(m, operator, kind, first, second), INT)
         if operator == "+" and isinstance(right.type, Pointer):
             left, right = right, left
         if isinstance(left.type, Pointer) and isinstance(right.type, Pointer) and operator == "-":
-            return Value(self.distance(left, right, spot), LONG)
+            return TypedClosure(self.distance(left, right, spot), LONG)
         if operator not in ("+", "-") or not isinstance(left.type, Pointer):
             raise Unsupported(f"operator {operator} on pointers", spot)
-        return Value(self.moved(left, right.run, -1 if operator == "-" else 1, spot), left.type)
+        return TypedClosure(self.moved(left, right.run, -1 if operator == "-" else 1, spot), left.type)
 
-    def _choice(self, node: Node) -> Value:
+    def _choice(self, node: TextNode) -> TypedClosure:
         condition, left, right = node.expressions
         decided = self.condition(condition)
         first, second = self.value(left), self.value(right)
         kinds = (first.type, second.type)
         if all(isinstance(kind, Integer | Floating) for kind in kinds):
-            kind: CType = common_type(*kinds)
+            kind: ValueType = common_type(*kinds)
         else:
             kind = first.type if isinstance(first.type, Pointer | Struct) else second.type
         yes, no = (operators.convert(self.m, one.run, one.type, kind, node.spot) for one in (first, second))
-        return Value(lambda f: yes(f) if decided(f) else no(f), kind)
+        return TypedClosure(lambda f: yes(f) if decided(f) else no(f), kind)
 
     # ------------------------------------------------ conditions
 
-    def condition(self, node: Node) -> Callable[[Frame], bool]:
+    def condition(self, node: TextNode) -> Callable[[Frame], bool]:
         """An expression as true or false."""
         m, spot = self.m, node.spot
         if node.kind == "PAREN_EXPR":

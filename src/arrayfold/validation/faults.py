@@ -21,7 +21,7 @@ class Spot:
         return f"{self.file}:{self.line}"
 
 
-class Ended(Exception):
+class ExecutionEnded(Exception):
     """An execution that did not come to its end: why, and where."""
 
     def __init__(self, message: str, spot: Spot | None = None) -> None:
@@ -33,17 +33,17 @@ class Ended(Exception):
         return f"{self.spot}: {self.message}" if self.spot else self.message
 
 
-class Fault(Ended):
+class Fault(ExecutionEnded):
     """Something that C gives no meaning to: out of bounds, overflow, a race, a value that was never set."""
 
 
-class Stopped(Ended):
+class Stopped(ExecutionEnded):
     """The program ended itself, by abort, exit or a failed assertion."""
 
 
-class Unsupported(Ended):
+class Unsupported(ExecutionEnded):
     """Something that the interpreter does not know."""
 
 
-class OutOfSteps(Ended):
+class OutOfSteps(ExecutionEnded):
     """More work than an execution is given."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayfold.validation.faults import Ended, Fault, Spot, Stopped, Unsupported
-from arrayfold.validation.machine import Machine
+from arrayfold.validation.faults import ExecutionEnded, Fault, Spot, Stopped, Unsupported
+from arrayfold.validation.interpreter import Interpreter
 from arrayfold.validation.memory import NULL, is_address
-from arrayfold.validation.types import CType, Integer
+from arrayfold.validation.types import Integer, ValueType
 
 _REAL = """
     sqrt cbrt fabs exp exp2 exp10 expm1 log log2 log10 log1p logb sin cos tan asin acos atan sinh cosh tanh
@@ -32,14 +32,14 @@ PURE = frozenset(
     + _OTHER.split()
 )
 
-Known = Callable[[Machine, Sequence[Any], CType, Spot], Any]
+Known = Callable[[Interpreter, Sequence[Any], ValueType, Spot], Any]
 
 
-def _malloc(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+def _malloc(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
     return _allocated(m, m.whole(arguments[-1], spot), spot)
 
 
-def _allocated(m: Machine, size: int, spot: Spot) -> Any:
+def _allocated(m: Interpreter, size: int, spot: Spot) -> Any:
     if size > (1 << 62):
         raise Fault(f"{size} bytes are allocated", spot)
     block = m.allocate(f"what is allocated in line {spot.line}", size)
@@ -47,14 +47,14 @@ def _allocated(m: Machine, size: int, spot: Spot) -> Any:
     return block.pointer()
 
 
-def _calloc(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+def _calloc(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
     size = m.whole(arguments[0], spot) * m.whole(arguments[1], spot)
     pointer = _allocated(m, size, spot)
     pointer[0].fills.append((0, size))
     return pointer
 
 
-def _posix_memalign(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+def _posix_memalign(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
     obj, offset, *_rest = arguments[0]
     if obj is None:
         raise Fault("a null pointer is dereferenced", spot)
@@ -62,14 +62,14 @@ def _posix_memalign(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) 
     return 0
 
 
-def _aligned(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+def _aligned(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
     pointer = _malloc(m, arguments, _, spot)
     alignment = m.whole(arguments[0], spot)
     pointer[0].base += -pointer[0].base % max(alignment, 1)
     return pointer
 
 
-def _free(_: Machine, arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
+def _free(_: Interpreter, arguments: Sequence[Any], _kind: ValueType, spot: Spot) -> Any:
     (pointer,) = arguments
     if not is_address(pointer):
         raise Fault("free of what is not a pointer", spot)
@@ -86,8 +86,8 @@ def _free(_: Machine, arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any
     return 0
 
 
-def _end(ended: type[Ended], why: str) -> Known:
-    def end(_: Machine, _arguments: Sequence[Any], _kind: CType, spot: Spot) -> Any:
+def _end(ended: type[ExecutionEnded], why: str) -> Known:
+    def end(_: Interpreter, _arguments: Sequence[Any], _kind: ValueType, spot: Spot) -> Any:
         raise ended(why, spot)
 
     return end
@@ -97,7 +97,7 @@ def _stop(name: str) -> Known:
     return _end(Stopped, f"the program ends with {name}")
 
 
-def _absolute(m: Machine, arguments: Sequence[Any], kind: CType, spot: Spot) -> Any:
+def _absolute(m: Interpreter, arguments: Sequence[Any], kind: ValueType, spot: Spot) -> Any:
     (value,) = arguments
     if type(value) is not int or not isinstance(kind, Integer):
         return m.combine("abs", kind.tag, value)
@@ -106,11 +106,11 @@ def _absolute(m: Machine, arguments: Sequence[Any], kind: CType, spot: Spot) -> 
     return abs(value)
 
 
-def _first(_: Machine, arguments: Sequence[Any], _kind: CType, _spot: Spot) -> Any:
+def _first(_: Interpreter, arguments: Sequence[Any], _kind: ValueType, _spot: Spot) -> Any:
     return arguments[0]
 
 
-def _memset(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+def _memset(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
     pointer, value, count = arguments
     size = m.whole(count, spot)
     obj, offset, low, high = _block(pointer, size, m, spot)
@@ -126,7 +126,7 @@ def _memset(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
     return (obj, offset, low, high)
 
 
-def _memcpy(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
+def _memcpy(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
     target, origin, count = arguments
     size = m.whole(count, spot)
     to, at, low, high = _block(target, size, m, spot)
@@ -147,7 +147,7 @@ def _memcpy(m: Machine, arguments: Sequence[Any], _: CType, spot: Spot) -> Any:
     return (to, at, low, high)
 
 
-def _block(pointer: Any, size: int, m: Machine, spot: Spot) -> Any:
+def _block(pointer: Any, size: int, m: Interpreter, spot: Spot) -> Any:
     if not is_address(pointer):
         raise Unsupported("a pointer that comes out of data", spot)
     if pointer[0] is None:

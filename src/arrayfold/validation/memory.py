@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.terms import Poison
-from arrayfold.validation.types import CType
+from arrayfold.validation.types import ValueType
 
 Address: TypeAlias = "tuple[Object | None, int, float, float]"
 """An object, an offset in bytes, and the bounds of the array in it within which the pointer may move."""
@@ -53,7 +53,7 @@ class Object:
         self.cells: dict[int, Any] = {}
         self.unit = 0
         self.widths: dict[int, int] = {}
-        self.initial: Callable[[int, CType], Any] | None = None
+        self.initial: Callable[[int, ValueType], Any] | None = None
         self.fills: list[tuple[int, int]] = []
         self.is_heap = False
         self.is_open = False
@@ -108,7 +108,7 @@ class Object:
         if is_store:
             self.widths[offset] = width
 
-    def missing(self, offset: int, kind: CType, zero: Callable[[CType], Any]) -> Any:
+    def missing(self, offset: int, kind: ValueType, zero: Callable[[ValueType], Any]) -> Any:
         """What is read where nothing was stored."""
         for low, high in reversed(self.fills):
             if low <= offset < high:

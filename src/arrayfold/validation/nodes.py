@@ -33,14 +33,14 @@ def referred(kind: Any) -> Any:
     return canonical.get_pointee() if canonical.kind.name in _REFERENCES else kind
 
 
-def _as_written(node: Node) -> Node:
+def _as_written(node: TextNode) -> TextNode:
     """An index without the conversion to the type of sizes: below zero is outside in any case."""
     while node.kind == "UNEXPOSED_EXPR" and len(node.parts) == 1 and node.type.spelling != "bool":
         node = node.parts[0]
     return node
 
 
-class Node:
+class TextNode:
     """An expression, a statement or a declaration."""
 
     def __init__(self, cursor: Any) -> None:
@@ -51,15 +51,15 @@ class Node:
             self.kind = "ARRAY_SUBSCRIPT_EXPR"
 
     @cached_property
-    def parts(self) -> list[Node]:
+    def parts(self) -> list[TextNode]:
         """Its children; of an element of a container, the container and the index as it is written."""
-        children = [Node(child) for child in self.cursor.get_children()]
+        children = [TextNode(child) for child in self.cursor.get_children()]
         if self.kind == "ARRAY_SUBSCRIPT_EXPR" and len(children) == 3:
             return [children[0], _as_written(children[2])]
         return children
 
     @cached_property
-    def expressions(self) -> list[Node]:
+    def expressions(self) -> list[TextNode]:
         """The children that are expressions."""
         return [part for part in self.parts if part.is_expression]
 
@@ -95,10 +95,10 @@ class Node:
         return Spot(self.file, int(self.cursor.location.line))
 
     @cached_property
-    def referenced(self) -> Node | None:
+    def referenced(self) -> TextNode | None:
         """The declaration that it names."""
         found = self.cursor.referenced
-        return Node(found) if found is not None else None
+        return TextNode(found) if found is not None else None
 
     @cached_property
     def key(self) -> int:
@@ -118,7 +118,7 @@ class Node:
         return evaluate(self.cursor)
 
     @cached_property
-    def initializer(self) -> Node | None:
+    def initializer(self) -> TextNode | None:
         """The value that a declared variable begins with."""
         found = library().clang_Cursor_getVarDeclInitializer(self.cursor)
         return None if found.kind.is_invalid() or not self.expressions else self.expressions[-1]
@@ -129,10 +129,10 @@ class Node:
         return self.cursor.type.get_canonical().kind.name in _REFERENCES
 
     @cached_property
-    def definition(self) -> Node | None:
+    def definition(self) -> TextNode | None:
         """The definition of a function that is declared."""
         found = self.cursor.get_definition()
-        return Node(found) if found is not None else None
+        return TextNode(found) if found is not None else None
 
     @property
     def is_static(self) -> bool:
@@ -173,20 +173,20 @@ class Node:
         """Its text as tokens, each with its place in bytes."""
         return [(str(one.spelling), int(one.extent.start.offset)) for one in self.cursor.get_tokens()]
 
-    def bare(self) -> Node:
+    def bare(self) -> TextNode:
         """The node without parentheses and implied conversions."""
         node = self
         while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.parts) == 1:
             node = node.parts[0]
         return node
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[TextNode]:
         """The node and everything in it."""
         yield self
         for part in self.parts:
             yield from part.walk()
 
-    def substatements(self) -> list[Node]:
+    def substatements(self) -> list[TextNode]:
         """The statements directly in it, in the order of the text."""
         match self.kind:
             case "COMPOUND_STMT":

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
-from arrayfold.validation.machine import Machine
+from arrayfold.validation.interpreter import Interpreter
 from arrayfold.validation.memory import NULL
-from arrayfold.validation.types import CType, Floating, Frame, Integer, Other, Pointer, Struct
+from arrayfold.validation.types import Floating, Frame, Integer, Other, Pointer, Struct, ValueType
 
 Run: TypeAlias = Callable[[Frame], Any]
 
@@ -54,7 +54,7 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def arithmetic(m: Machine, op: str, kind: Integer | Floating, left: Run, right: Run, spot: Spot) -> Run:
+def arithmetic(m: Interpreter, op: str, kind: Integer | Floating, left: Run, right: Run, spot: Spot) -> Run:
     """`left op right`, both of which have the type of the result."""
     tag = kind.tag
     if isinstance(kind, Floating):
@@ -79,7 +79,7 @@ def arithmetic(m: Machine, op: str, kind: Integer | Floating, left: Run, right: 
     return computed
 
 
-def shift(m: Machine, op: str, kind: Integer, left: Run, right: Run, spot: Spot) -> Run:
+def shift(m: Interpreter, op: str, kind: Integer, left: Run, right: Run, spot: Spot) -> Run:
     """`left << right` and `left >> right` in the promoted type of the left side."""
     bits, low, high, tag, wrapped = kind.bits, kind.low, kind.high, kind.tag, kind.wrapped
 
@@ -99,7 +99,7 @@ def shift(m: Machine, op: str, kind: Integer, left: Run, right: Run, spot: Spot)
     return shifted
 
 
-def comparison(m: Machine, op: str, kind: CType, left: Run, right: Run) -> Run:
+def comparison(m: Interpreter, op: str, kind: ValueType, left: Run, right: Run) -> Run:
     """`left op right` as 0 or 1, both of which have the type of the comparison."""
     compare, tag = COMPARISONS[op], kind.tag
 
@@ -119,7 +119,7 @@ def _linear(address: Any) -> int:
     return 0 if obj is None else obj.base + offset
 
 
-def unary(m: Machine, op: str, kind: Integer | Floating, run: Run, spot: Spot) -> Run:
+def unary(m: Interpreter, op: str, kind: Integer | Floating, run: Run, spot: Spot) -> Run:
     """`-x` and `~x` in the type of x, which is promoted already."""
     tag = kind.tag
     if isinstance(kind, Floating):
@@ -140,7 +140,7 @@ def unary(m: Machine, op: str, kind: Integer | Floating, run: Run, spot: Spot) -
     return computed
 
 
-def convert(m: Machine, run: Run, origin: CType, target: CType, spot: Spot) -> Run:
+def convert(m: Interpreter, run: Run, origin: ValueType, target: ValueType, spot: Spot) -> Run:
     """A value of one type as a value of another."""
     if isinstance(target, Integer):
         return _to_integer(m, run, origin, target, spot)
@@ -164,7 +164,7 @@ def _to_pointer(value: Any, spot: Spot) -> Any:
     raise Unsupported("a number is used as an address", spot)
 
 
-def _to_integer(m: Machine, run: Run, origin: CType, target: Integer, spot: Spot) -> Run:
+def _to_integer(m: Interpreter, run: Run, origin: ValueType, target: Integer, spot: Spot) -> Run:
     if origin == target:
         return run
     if isinstance(origin, Struct | Other):

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation.clauses import PrivateVariables, read_depend
-from arrayfold.validation.expressions import Expressions
+from arrayfold.validation.expressions import ExpressionCompiler
 from arrayfold.validation.faults import CONTINUE, Unsupported
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run, in_order
 from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive
-from arrayfold.validation.races import Lanes, Races, Task
-from arrayfold.validation.scope import Variable
+from arrayfold.validation.races import Lanes, Races, RunningTask
+from arrayfold.validation.scope import VariableSlot
 from arrayfold.validation.types import Frame
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Constructs:
     waiting  directives of the function that were not met yet, in the order of the text
     """
 
-    def __init__(self, expressions: Expressions, waiting: Sequence[Directive]) -> None:
+    def __init__(self, expressions: ExpressionCompiler, waiting: Sequence[Directive]) -> None:
         self.expressions = expressions
         self.scope = expressions.scope
         self.m = expressions.m
@@ -36,7 +36,7 @@ class Constructs:
         self._private = PrivateVariables(self.scope)
         self.statements: Statements
 
-    def in_front_of(self, node: Node) -> list[Directive]:
+    def in_front_of(self, node: TextNode) -> list[Directive]:
         """The directives that belong to a statement."""
         return self._met(node.start, are_alone=False)
 
@@ -54,7 +54,7 @@ class Constructs:
             found.append(self._waiting.pop(0))
         return found
 
-    def construct(self, directives: Sequence[Directive], node: Node) -> Run:
+    def construct(self, directives: Sequence[Directive], node: TextNode) -> Run:
         """A statement with its directives, the outermost first."""
         first, *rest = directives
         name = first.name
@@ -82,7 +82,7 @@ class Constructs:
             return self._alone(self._team(self._inner(rest, node), is_new=False))
         raise Unsupported(f"OpenMP's {name}", first.spot)
 
-    def _independent(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+    def _independent(self, directive: Directive, rest: Sequence[Directive], node: TextNode) -> Run:
         if rest or node.kind != "FOR_STMT":
             return self._inner(rest, node)
         m, loop = self.m, self._private.around(self.statements.loop(node, self._next_lane), directive)
@@ -100,7 +100,7 @@ class Constructs:
         if self.m.lanes is not None:
             self.m.lanes.iteration += 1
 
-    def _inner(self, rest: Sequence[Directive], node: Node) -> Run:
+    def _inner(self, rest: Sequence[Directive], node: TextNode) -> Run:
         return self.construct(rest, node) if rest else self.statements.plain(node)
 
     # ------------------------------------------------ one thread, or a team
@@ -120,7 +120,7 @@ class Constructs:
 
         return watched
 
-    def _parallel(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+    def _parallel(self, directive: Directive, rest: Sequence[Directive], node: TextNode) -> Run:
         self._private.teams.append(directive.start)
         inner = self._inner(rest, node)
         self._private.teams.pop()
@@ -203,7 +203,7 @@ class Constructs:
             races.wait()
         return done
 
-    def _sections(self, directive: Directive, node: Node) -> Run:
+    def _sections(self, directive: Directive, node: TextNode) -> Run:
         sections: list[Run] = []
         for part in node.parts:
             found = self.in_front_of(part)
@@ -222,7 +222,7 @@ class Constructs:
 
         return run_all
 
-    def _single(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+    def _single(self, directive: Directive, rest: Sequence[Directive], node: TextNode) -> Run:
         body = self._private.around(self._inner(rest, node), directive)
         waits = directive.name == "single" and "nowait" not in directive.clauses
 
@@ -234,7 +234,7 @@ class Constructs:
 
         return run
 
-    def _task(self, directive: Directive, rest: Sequence[Directive], node: Node) -> Run:
+    def _task(self, directive: Directive, rest: Sequence[Directive], node: TextNode) -> Run:
         own = self._private.copied_by_task(node)
         body = self._private.around(self._inner(rest, node), directive, own)
         depends = read_depend(directive, self.expressions)
@@ -249,7 +249,7 @@ class Constructs:
                 after |= creator.written.get(place, 0)
                 if kind != "in":
                     after |= creator.read.get(place, 0)
-            races.tasks.append(Task())
+            races.tasks.append(RunningTask())
             done = self._pieces([partial(body, f)], waits=False, after=after)
             races.tasks.pop()
             for kind, place in places:
@@ -264,9 +264,9 @@ class Constructs:
 
     # ------------------------------------------------ loops
 
-    def _loop(self, directive: Directive, node: Node, *, is_team: bool) -> Run:
+    def _loop(self, directive: Directive, node: TextNode, *, is_team: bool) -> Run:
         depth = _number(directive, "collapse")
-        heads: list[tuple[Run, Run, Run, Variable]] = []
+        heads: list[tuple[Run, Run, Run, VariableSlot]] = []
         self.scope.by_name.append({})
         body = node
         for _ in range(depth):
@@ -321,7 +321,9 @@ class Constructs:
 
         return loop
 
-    def _iterations(self, heads: Sequence[tuple[Run, Run, Run, Variable]], f: Frame) -> list[tuple[Any, ...]]:
+    def _iterations(
+        self, heads: Sequence[tuple[Run, Run, Run, VariableSlot]], f: Frame
+    ) -> list[tuple[Any, ...]]:
         """The values of the variables of nested loops."""
         if not heads:
             return [()]
@@ -336,7 +338,7 @@ class Constructs:
             advance(f)
         return found
 
-    def _loop_variable(self, start: Node) -> Variable:
+    def _loop_variable(self, start: TextNode) -> VariableSlot:
         if start.kind == "DECL_STMT":
             return self.scope.variables[start.parts[0].key]
         target = start.expressions[0].bare() if start.expressions else start
@@ -345,7 +347,7 @@ class Constructs:
         return self.expressions.variable(target)
 
 
-def _only(node: Node) -> Node:
+def _only(node: TextNode) -> TextNode:
     while node.kind == "COMPOUND_STMT" and len(node.parts) == 1:
         node = node.parts[0]
     if node.kind != "FOR_STMT":

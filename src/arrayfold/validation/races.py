@@ -18,20 +18,20 @@ from arrayfold.validation.faults import Fault, Spot
 from arrayfold.validation.memory import Object
 
 # An object and an offset in it.
-Place: TypeAlias = "tuple[Object | None, int]"
+CellPlace: TypeAlias = "tuple[Object | None, int]"
 
 
 @dataclass
-class Task:
+class RunningTask:
     """A task while it runs: what it waits for at a taskwait, and what its tasks depend on."""
 
     children: int = 0
-    written: dict[Place, int] = field(default_factory=dict["Place", int])
-    read: dict[Place, int] = field(default_factory=dict["Place", int])
+    written: dict[CellPlace, int] = field(default_factory=dict["CellPlace", int])
+    read: dict[CellPlace, int] = field(default_factory=dict["CellPlace", int])
 
 
 @dataclass(frozen=True)
-class _Access:
+class _LastAccess:
     """Where a segment accessed a cell, and which locks it held whenever it did."""
 
     segment: int
@@ -56,10 +56,10 @@ class Races:
         self.loose = 0
         self.shared: int | None = None
         self.locks: frozenset[str] = frozenset()
-        self.tasks = [Task()]
+        self.tasks = [RunningTask()]
         self.turns = 0
-        self._writers: dict[tuple[Object, int], _Access] = {}
-        self._readers: dict[tuple[Object, int], dict[int, _Access]] = {}
+        self._writers: dict[tuple[Object, int], _LastAccess] = {}
+        self._readers: dict[tuple[Object, int], dict[int, _LastAccess]] = {}
         self.ignored: set[Object] = set()
 
     def begin(self, mask: int) -> None:
@@ -84,7 +84,7 @@ class Races:
         readers = self._readers.setdefault(key, {})
         before = readers.get(self._current)
         locks = self.locks if before is None else self.locks & before.locks
-        readers[self._current] = _Access(self._current, spot, locks)
+        readers[self._current] = _LastAccess(self._current, spot, locks)
 
     def write(self, obj: Object, offset: int, spot: Spot) -> None:
         """Remember a write, and raise if another access of the cell may happen at the same time."""
@@ -102,10 +102,10 @@ class Races:
         locks = self.locks
         if writer is not None and writer.segment == self._current:
             locks &= writer.locks
-        self._writers[key] = _Access(self._current, spot, locks)
+        self._writers[key] = _LastAccess(self._current, spot, locks)
         self._readers.pop(key, None)
 
-    def _may_overlap(self, other: _Access) -> bool:
+    def _may_overlap(self, other: _LastAccess) -> bool:
         return not self.mask >> other.segment & 1 and self.locks.isdisjoint(other.locks)
 
     def _fail(self, obj: Object, offset: int, spot: Spot, other: Spot, what: str, before: str) -> None:

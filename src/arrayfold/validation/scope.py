@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
-from arrayfold.validation.machine import Machine
-from arrayfold.validation.nodes import Node, referred
+from arrayfold.validation.interpreter import Interpreter
+from arrayfold.validation.nodes import TextNode, referred
 from arrayfold.validation.operators import Run
 from arrayfold.validation.types import (
-    Array,
-    Count,
-    CType,
+    ArrayType,
+    ElementCount,
     Floating,
     Frame,
     Integer,
     Other,
     Pointer,
     Struct,
+    ValueType,
     size_of,
     value_of,
 )
@@ -53,11 +53,11 @@ _BYTES = {
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Variable:
+class VariableSlot:
     """A variable: in a slot of the frame, in memory whose address is in a slot, or outlasting calls."""
 
     name: str
-    type: CType
+    type: ValueType
     slot: int = -1
     is_register: bool = False
     lasting: Run | None = None
@@ -85,15 +85,15 @@ class Variable:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Value:
+class TypedClosure:
     """An expression as a closure, and its type."""
 
     run: Run
-    type: CType
+    type: ValueType
 
 
 @dataclass(eq=False)
-class Scope:
+class FunctionScope:
     """The variables of a function while it is read.
 
     in_memory  declarations whose variable has an address, or is shared by threads
@@ -102,14 +102,14 @@ class Scope:
     macro      the words that a macro without arguments stands for
     """
 
-    machine: Machine
+    machine: Interpreter
     in_memory: Collection[int]
     sized: Collection[str]
     macro: Callable[[str], list[str] | None]
     slots: int = 1
-    variables: dict[int, Variable] = field(default_factory=dict[int, Variable])
-    by_name: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
-    typedefs: dict[int, CType] = field(default_factory=dict[int, CType])
+    variables: dict[int, VariableSlot] = field(default_factory=dict[int, VariableSlot])
+    by_name: list[dict[str, VariableSlot]] = field(default_factory=lambda: [{}])
+    typedefs: dict[int, ValueType] = field(default_factory=dict[int, ValueType])
     _places: int = 0
 
     def place(self) -> int:
@@ -122,19 +122,19 @@ class Scope:
         self.slots += 1
         return self.slots - 1
 
-    def declare(self, node: Node, kind: CType) -> Variable:
+    def declare(self, node: TextNode, kind: ValueType) -> VariableSlot:
         """A variable of the function."""
-        is_register = not isinstance(kind, Array | Struct) and node.key not in self.in_memory
-        variable = Variable(node.name, kind, self.slot(), is_register)
+        is_register = not isinstance(kind, ArrayType | Struct) and node.key not in self.in_memory
+        variable = VariableSlot(node.name, kind, self.slot(), is_register)
         return self.remember(node, variable)
 
-    def remember(self, node: Node, variable: Variable) -> Variable:
+    def remember(self, node: TextNode, variable: VariableSlot) -> VariableSlot:
         """Make a variable known by its declaration and its name."""
         self.variables[node.key] = variable
         self.by_name[-1][node.name] = variable
         return variable
 
-    def named(self, name: str) -> Variable | None:
+    def named(self, name: str) -> VariableSlot | None:
         """The variable that a name means here."""
         for names in reversed(self.by_name):
             if name in names:
@@ -142,8 +142,13 @@ class Scope:
         return None
 
     def read_type(
-        self, kind: Any, written: list[Node], extent: Callable[[Node], Run], prologue: list[Run], spot: Spot
-    ) -> CType:
+        self,
+        kind: Any,
+        written: list[TextNode],
+        extent: Callable[[TextNode], Run],
+        prologue: list[Run],
+        spot: Spot,
+    ) -> ValueType:
         """A type of libclang as ours.
 
         written   the extents in the text, that of the last dimension first; they are used up
@@ -164,7 +169,7 @@ class Scope:
         if name == "POINTER":
             return Pointer(self.read_type(kind.get_pointee(), written, extent, prologue, spot))
         if name in _ARRAYS:
-            count: Count = None
+            count: ElementCount = None
             node = written.pop() if written and name != "INCOMPLETEARRAY" else None
             if name == "CONSTANTARRAY":
                 count = int(kind.element_count)
@@ -173,7 +178,7 @@ class Scope:
                 count = self.once(lambda f: _positive(number(f), spot), prologue)
             elif name == "VARIABLEARRAY":
                 raise Unsupported("an array whose extent is not written where it is declared", spot)
-            found = Array(self.read_type(kind.element_type, written, extent, prologue, spot), count)
+            found = ArrayType(self.read_type(kind.element_type, written, extent, prologue, spot), count)
             size = size_of(found)
             return replace(found, bytes=self.once(size, prologue)) if callable(size) else found
         return scalar_type(kind)
@@ -188,7 +193,7 @@ class Scope:
         prologue.append(keep)
         return lambda f: f[slot]
 
-    def size_of_type(self, node: Node, whole: Callable[[Node], Run]) -> Count:
+    def size_of_type(self, node: TextNode, whole: Callable[[TextNode], Run]) -> ElementCount:
         """The size of a type with variable extents, from the words of `sizeof(T[n][m])`."""
         words = [word for word, _ in node.tokens()]
         if words[:2] != ["sizeof", "("] or "[" not in words:
@@ -211,7 +216,7 @@ class Scope:
 
         return total
 
-    def _size_of_words(self, node: Node, words: list[str]) -> Count:
+    def _size_of_words(self, node: TextNode, words: list[str]) -> ElementCount:
         if "*" in words:
             return 8
         plain = [word for word in words if word not in _IGNORED]
@@ -226,7 +231,7 @@ class Scope:
         return _BYTES.get(" ".join(sorted(plain)))
 
 
-def scalar_type(kind: Any) -> CType:
+def scalar_type(kind: Any) -> ValueType:
     """A type of libclang without arrays of variable extent in it."""
     kind = referred(kind).get_canonical()
     name = kind.kind.name
@@ -242,10 +247,10 @@ def scalar_type(kind: Any) -> CType:
         return Pointer(scalar_type(kind.get_pointee()))
     if name in _ARRAYS:
         count = int(kind.element_count) if name == "CONSTANTARRAY" else None
-        return Array(scalar_type(kind.element_type), count)
+        return ArrayType(scalar_type(kind.element_type), count)
     if name == "RECORD":
         held = held_by(kind)
-        return _struct(kind) if held is None else Array(scalar_type(held[0]), held[1])
+        return _struct(kind) if held is None else ArrayType(scalar_type(held[0]), held[1])
     return Other(name.lower())
 
 
@@ -273,7 +278,7 @@ def _positive(count: int, spot: Spot) -> int:
 
 def _struct(kind: Any) -> Struct:
     size = int(kind.get_size())
-    members: dict[str, tuple[int, CType]] = {}
+    members: dict[str, tuple[int, ValueType]] = {}
     for member in kind.get_fields() if size >= 0 else ():
         if member.is_bitfield():
             members[member.spelling] = (0, Other("bit-field"))

@@ -7,11 +7,11 @@ from typing import Any
 
 from arrayfold.validation.declarations import Declarations
 from arrayfold.validation.faults import BREAK, CONTINUE, RETURN, OutOfSteps, Unsupported
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run, convert, in_order
 from arrayfold.validation.parallel import Constructs
-from arrayfold.validation.scope import Value
-from arrayfold.validation.types import VOID, CType, Frame, Integer, promoted
+from arrayfold.validation.scope import TypedClosure
+from arrayfold.validation.types import VOID, Frame, Integer, ValueType, promoted
 
 _LABELS = ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT")
 
@@ -26,8 +26,8 @@ class Statements:
         self,
         declarations: Declarations,
         constructs: Constructs,
-        result: CType,
-        probe: Callable[[Node], Run | None] = lambda _: None,
+        result: ValueType,
+        probe: Callable[[TextNode], Run | None] = lambda _: None,
     ) -> None:
         self.declarations = declarations
         self.expressions = declarations.expressions
@@ -38,7 +38,7 @@ class Statements:
         self._probe = probe
         self.expressions.statements = self
         constructs.statements = self
-        self._kinds: dict[str, Callable[[Node], Run]] = {
+        self._kinds: dict[str, Callable[[TextNode], Run]] = {
             "COMPOUND_STMT": self._compound,
             "DECL_STMT": self._declarations,
             "NULL_STMT": lambda _: _nothing,
@@ -54,14 +54,14 @@ class Statements:
             **dict.fromkeys(_LABELS, lambda node: self.statement(node.parts[-1])),
         }
 
-    def statement(self, node: Node) -> Run:
+    def statement(self, node: TextNode) -> Run:
         """A statement with the pragmas in front of it."""
         directives = self.constructs.in_front_of(node)
         probe = self._probe(node)
         run = self.constructs.construct(directives, node) if directives else self.plain(node)
         return run if probe is None else in_order(probe, run)
 
-    def plain(self, node: Node) -> Run:
+    def plain(self, node: TextNode) -> Run:
         """A statement without its pragmas."""
         if node.is_expression:
             run = self.expressions.value(node).run
@@ -82,13 +82,13 @@ class Statements:
 
     # ------------------------------------------------ blocks
 
-    def _compound(self, node: Node) -> Run:
+    def _compound(self, node: TextNode) -> Run:
         self.scope.by_name.append({})
         steps, labels = self._steps(node)
         self.scope.by_name.pop()
         return _sequence(steps, labels)
 
-    def _steps(self, node: Node) -> tuple[list[Run], dict[str, int]]:
+    def _steps(self, node: TextNode) -> tuple[list[Run], dict[str, int]]:
         steps: list[Run] = []
         labels: dict[str, int] = {}
         for part in node.parts:
@@ -102,12 +102,14 @@ class Statements:
         steps += self.constructs.alone_before(node.end)
         return steps, labels
 
-    def block_value(self, node: Node) -> Value:
+    def block_value(self, node: TextNode) -> TypedClosure:
         """A block in parentheses: its value is that of its last statement."""
         self.scope.by_name.append({})
         *first, last = node.parts
         steps = [self.statement(part) for part in first]
-        value = self.expressions.value(last) if last.is_expression else Value(self.statement(last), VOID)
+        value = (
+            self.expressions.value(last) if last.is_expression else TypedClosure(self.statement(last), VOID)
+        )
         self.scope.by_name.pop()
 
         def run(f: Frame) -> Any:
@@ -116,15 +118,15 @@ class Statements:
                     raise Unsupported("a jump out of a block in parentheses", node.spot)
             return value.run(f)
 
-        return Value(run, value.type)
+        return TypedClosure(run, value.type)
 
-    def _declarations(self, node: Node) -> Run:
+    def _declarations(self, node: TextNode) -> Run:
         steps = [step for part in node.parts if (step := self.declarations.declaration(part)) is not None]
         return in_order(*steps, _nothing)
 
     # ------------------------------------------------ branches
 
-    def _if(self, node: Node) -> Run:
+    def _if(self, node: TextNode) -> Run:
         if len(node.parts) not in (2, 3):
             raise Unsupported("this condition", node.spot)
         holds = self.expressions.condition(node.parts[0])
@@ -132,7 +134,7 @@ class Statements:
         otherwise = self.statement(node.parts[2]) if len(node.parts) > 2 else _nothing
         return lambda f: then(f) if holds(f) else otherwise(f)
 
-    def _switch(self, node: Node) -> Run:
+    def _switch(self, node: TextNode) -> Run:
         body = node.parts[-1]
         if body.kind != "COMPOUND_STMT":
             raise Unsupported("a switch without a block", node.spot)
@@ -165,7 +167,7 @@ class Statements:
 
         return run
 
-    def _choice(self, node: Node, cases: Mapping[int | None, int]) -> Callable[[Frame], int | None]:
+    def _choice(self, node: TextNode, cases: Mapping[int | None, int]) -> Callable[[Frame], int | None]:
         """Where a switch goes on; data is compared with one constant after the other."""
         value, m, spot = self.expressions.value(node.parts[0]), self.m, node.spot
         if not isinstance(value.type, Integer):
@@ -187,7 +189,7 @@ class Statements:
 
     # ------------------------------------------------ loops
 
-    def header(self, node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
+    def header(self, node: TextNode) -> tuple[TextNode | None, TextNode | None, TextNode | None, TextNode]:
         """Start, condition, step and body of a for loop; where parts are missing, the text says which."""
         *parts, body = node.parts
         if len(parts) == 3:
@@ -195,7 +197,7 @@ class Statements:
         if not parts:
             return None, None, None, body
         stops = self._semicolons(node)
-        found: list[Node | None] = [None, None, None]
+        found: list[TextNode | None] = [None, None, None]
         for part in parts:
             found[sum(part.start > stop for stop in stops)] = part
         if sum(part is not None for part in found) != len(parts):
@@ -203,7 +205,7 @@ class Statements:
         return found[0], found[1], found[2], body
 
     @staticmethod
-    def _semicolons(node: Node) -> list[int]:
+    def _semicolons(node: TextNode) -> list[int]:
         depth, found = 0, list[int]()
         for word, at in node.tokens():
             depth += (word in "([{") - (word in ")]}")
@@ -213,7 +215,7 @@ class Statements:
                 break
         return found
 
-    def loop(self, node: Node, each: Run | None = None) -> Run:
+    def loop(self, node: TextNode, each: Run | None = None) -> Run:
         """A for loop; each runs before every iteration."""
         start, condition, step, body = self.header(node)
         self.scope.by_name.append({})
@@ -226,11 +228,11 @@ class Statements:
             run = in_order(each, run)
         return self._loop(begin, holds, advance, run, _weight(node))
 
-    def _while(self, node: Node) -> Run:
+    def _while(self, node: TextNode) -> Run:
         holds = self.expressions.condition(node.parts[0])
         return self._loop(_nothing, holds, _nothing, self.statement(node.parts[-1]), _weight(node))
 
-    def _do(self, node: Node) -> Run:
+    def _do(self, node: TextNode) -> Run:
         body, holds = self.statement(node.parts[0]), self.expressions.condition(node.parts[-1])
         return self._loop(_nothing, holds, _nothing, body, _weight(node), is_late=True)
 
@@ -261,7 +263,7 @@ class Statements:
 
     # ------------------------------------------------ jumps
 
-    def _return(self, node: Node) -> Run:
+    def _return(self, node: TextNode) -> Run:
         if not node.parts:
             return lambda _: RETURN
         value = self.expressions.converted(node.parts[0], self._result)
@@ -273,18 +275,18 @@ class Statements:
         return run
 
     @staticmethod
-    def _goto(node: Node) -> Run:
+    def _goto(node: TextNode) -> Run:
         target = next((part.name for part in node.parts if part.kind == "LABEL_REF"), "")
         return lambda _: target
 
 
-def _deep_cases(node: Node) -> list[Node]:
+def _deep_cases(node: TextNode) -> list[TextNode]:
     if node.kind == "SWITCH_STMT" or node.is_expression:
         return []
     return [node, *(inner for part in node.substatements() for inner in _deep_cases(part))]
 
 
-def _weight(node: Node) -> int:
+def _weight(node: TextNode) -> int:
     """The number of nodes in a loop outside of its loops and branches: what an iteration costs at least."""
     total = 1
     waiting = list(node.parts)

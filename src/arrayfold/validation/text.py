@@ -11,24 +11,24 @@ from typing import Any
 from arrayfold.frontends.c.libclang import cindex, skipped_parts, translation_unit
 from arrayfold.validation.calls import Calls
 from arrayfold.validation.declarations import Declarations
-from arrayfold.validation.expressions import Expressions
+from arrayfold.validation.expressions import ExpressionCompiler
 from arrayfold.validation.faults import Fault, Spot, Unsupported
-from arrayfold.validation.machine import Machine
+from arrayfold.validation.interpreter import Interpreter
 from arrayfold.validation.memory import is_structure
-from arrayfold.validation.nodes import Node
+from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run
 from arrayfold.validation.parallel import Constructs
 from arrayfold.validation.pragmas import ALONE, INDEPENDENT, Directive, read_directives
-from arrayfold.validation.scope import Scope, Variable, scalar_type
+from arrayfold.validation.scope import FunctionScope, VariableSlot, scalar_type
 from arrayfold.validation.statements import Statements
 from arrayfold.validation.types import (
-    Array,
-    CType,
+    ArrayType,
     Floating,
     Frame,
     Integer,
     Pointer,
     Struct,
+    ValueType,
     shape_of,
     size_of,
     value_of,
@@ -54,15 +54,15 @@ class Text:
         watch: Callable[[Callable[[str], Any]], None] | None = None,
     ) -> None:
         self.file = file
-        self.machine = Machine()
+        self.machine = Interpreter()
         self._data = data
         self._sized = sized
         self._regions = list(regions)
         self._watch = watch
         self._unit = translation_unit(file, data, arguments)
-        self._top = [Node(cursor) for cursor in self._unit.cursor.get_children()]
+        self._top = [TextNode(cursor) for cursor in self._unit.cursor.get_children()]
         self._code: dict[int, Callable[[list[Any]], Any]] = {}
-        self._lasting: dict[int, Variable] = {}
+        self._lasting: dict[int, VariableSlot] = {}
         self._directives: dict[str, list[Directive]] = {}
         pure = {name.strip() for match in _PURE.findall(data.decode("latin-1")) for name in match.split(",")}
         self._calls = Calls(self.machine, self._compiled, pure)
@@ -76,7 +76,7 @@ class Text:
                 return Fault(f"C error: {diagnostic.spelling}", Spot(name, int(where.line)))
         return None
 
-    def function(self, name: str) -> Node:
+    def function(self, name: str) -> TextNode:
         """A function of the text by its name."""
         for node in _functions(self._top):
             if node.name == name and node.cursor.is_definition():
@@ -90,22 +90,22 @@ class Text:
 
     # ------------------------------------------------ functions
 
-    def _compiled(self, node: Node) -> Callable[[list[Any]], Any]:
+    def _compiled(self, node: TextNode) -> Callable[[list[Any]], Any]:
         found = self._code.get(node.key)
         if found is None:
             found = self._code[node.key] = self._compile(node)
         return found
 
-    def _compile(self, node: Node) -> Callable[[list[Any]], Any]:
+    def _compile(self, node: TextNode) -> Callable[[list[Any]], Any]:
         body = node.parts[-1]
         directives = self._directives_in(node.file, body.start, body.end)
-        scope = Scope(self.machine, _in_memory(body, directives), self._sized, self._macro_words)
-        expressions = Expressions(scope, self._calls, self._global)
+        scope = FunctionScope(self.machine, _in_memory(body, directives), self._sized, self._macro_words)
+        expressions = ExpressionCompiler(scope, self._calls, self._global)
         declarations = Declarations(expressions, lambda one: self._static(one, node.name, declarations))
         result = scalar_type(node.cursor.result_type)
         constructs = Constructs(expressions, directives)
         statements = Statements(declarations, constructs, result, self._probe(scope, node))
-        parameters = [self._parameter(Node(one), declarations) for one in node.cursor.get_arguments()]
+        parameters = [self._parameter(TextNode(one), declarations) for one in node.cursor.get_arguments()]
         run = statements.statement(body)
 
         def call(values: list[Any]) -> Any:
@@ -117,17 +117,17 @@ class Text:
 
         return call
 
-    def _parameter(self, node: Node, declarations: Declarations) -> Callable[[Frame, Any], None]:
+    def _parameter(self, node: TextNode, declarations: Declarations) -> Callable[[Frame, Any], None]:
         prologue: list[Run] = []
         declared = declarations.declared_type(node, prologue)
         is_changed = node.is_reference and not node.type.is_const_qualified()
         if is_changed and isinstance(declared, Integer | Floating | Pointer):
             return self._referred(node, declared, declarations)
         declared = _rows_elsewhere(declared)
-        kind = Pointer(declared.element) if isinstance(declared, Array) else declared
+        kind = Pointer(declared.element) if isinstance(declared, ArrayType) else declared
         variable = declarations.scope.declare(node, kind)
         slot, name, m = variable.slot, node.name, self.machine
-        size = size_of(declared) if isinstance(declared, Array) else None
+        size = size_of(declared) if isinstance(declared, ArrayType) else None
 
         def bind(f: Frame, value: Any) -> None:
             for step in prologue:
@@ -135,7 +135,7 @@ class Text:
             if value is _GIVEN:
                 value = self._given(name, kind, None if size is None else value_of(size, f))
                 if isinstance(kind, Pointer):
-                    value[0].shape = shape_of(Array(kind.target, 1) if size is None else declared, f)
+                    value[0].shape = shape_of(ArrayType(kind.target, 1) if size is None else declared, f)
                     row = size_of(kind.target)
                     value[0].row = max(1, value_of(row, f)) if row is not None else 1
             if variable.is_register:
@@ -153,10 +153,10 @@ class Text:
         return bind
 
     def _referred(
-        self, node: Node, kind: Integer | Floating | Pointer, declarations: Declarations
+        self, node: TextNode, kind: Integer | Floating | Pointer, declarations: Declarations
     ) -> Callable[[Frame, Any], None]:
         """A parameter that is another name for a variable of the caller."""
-        variable = declarations.scope.remember(node, Variable(node.name, kind, declarations.scope.slot()))
+        variable = declarations.scope.remember(node, VariableSlot(node.name, kind, declarations.scope.slot()))
         m, name, slot = self.machine, node.name, variable.slot
 
         def bind(f: Frame, value: Any) -> None:
@@ -168,7 +168,7 @@ class Text:
 
         return bind
 
-    def _given(self, name: str, kind: CType, size: int | None) -> Any:
+    def _given(self, name: str, kind: ValueType, size: int | None) -> Any:
         """What a parameter of the function that is examined is called with."""
         m = self.machine
         term = m.name(name)
@@ -181,14 +181,14 @@ class Text:
             raise Fault(f"{name} cannot be {value}")
         return value
 
-    def _probe(self, scope: Scope, function: Node) -> Callable[[Node], Run | None]:
+    def _probe(self, scope: FunctionScope, function: TextNode) -> Callable[[TextNode], Run | None]:
         """What runs where a region begins: it looks at the variables there."""
         watch, waiting = self._watch, [at for at in self._regions if function.start <= at < function.end]
         if watch is None or function.file != self.file:
             return lambda _: None
         m = self.machine
 
-        def probe(node: Node) -> Run | None:
+        def probe(node: TextNode) -> Run | None:
             if not waiting or node.start < waiting[0]:
                 return None
             while waiting and node.start >= waiting[0]:
@@ -208,16 +208,16 @@ class Text:
 
     # ------------------------------------------------ globals
 
-    def _global(self, node: Node) -> Variable:
+    def _global(self, node: TextNode) -> VariableSlot:
         found = self._lasting.get(node.key)
         if found is None:
-            scope = Scope(self.machine, (), self._sized, self._macro_words)
-            expressions = Expressions(scope, self._calls, self._global)
+            scope = FunctionScope(self.machine, (), self._sized, self._macro_words)
+            expressions = ExpressionCompiler(scope, self._calls, self._global)
             found = self._static(node, "", Declarations(expressions, self._global))
             self._lasting[node.key] = found
         return found
 
-    def _static(self, node: Node, function: str, declarations: Declarations) -> Variable:
+    def _static(self, node: TextNode, function: str, declarations: Declarations) -> VariableSlot:
         """A variable that outlasts calls: constants have their value, of others nothing is known."""
         if node.is_extern and function:
             return self._global(node)
@@ -251,7 +251,7 @@ class Text:
                 found = m.lasting[key] = given.pointer()
             return found
 
-        return Variable(node.name, kind, lasting=object_)
+        return VariableSlot(node.name, kind, lasting=object_)
 
     # ------------------------------------------------ text
 
@@ -282,7 +282,7 @@ class Text:
 _GIVEN = object()
 
 
-def _functions(nodes: Sequence[Node]) -> Iterator[Node]:
+def _functions(nodes: Sequence[TextNode]) -> Iterator[TextNode]:
     """The functions among declarations, those in namespaces among them."""
     for node in nodes:
         if node.kind == "FUNCTION_DECL":
@@ -291,11 +291,11 @@ def _functions(nodes: Sequence[Node]) -> Iterator[Node]:
             yield from _functions(node.parts)
 
 
-def _rows_elsewhere(kind: CType) -> CType:
+def _rows_elsewhere(kind: ValueType) -> ValueType:
     """A parameter's type in which rows of which no size is known are pointers."""
-    if isinstance(kind, Array) and isinstance(kind.element, Array) and size_of(kind.element) is None:
+    if isinstance(kind, ArrayType) and isinstance(kind.element, ArrayType) and size_of(kind.element) is None:
         inner = _rows_elsewhere(kind.element)
-        return replace(kind, element=Pointer(inner.element) if isinstance(inner, Array) else inner)
+        return replace(kind, element=Pointer(inner.element) if isinstance(inner, ArrayType) else inner)
     return kind
 
 
@@ -309,14 +309,14 @@ def _store_struct(own: Any, given: Any) -> None:
         own.initial = given.initial
 
 
-def _is_constant(node: Node) -> bool:
+def _is_constant(node: TextNode) -> bool:
     kind = node.type.get_canonical()
     while kind.kind.name in ("CONSTANTARRAY", "INCOMPLETEARRAY") and not kind.is_const_qualified():
         kind = kind.element_type
     return bool(kind.is_const_qualified())
 
 
-def _in_memory(body: Node, directives: Sequence[Directive]) -> set[int]:
+def _in_memory(body: TextNode, directives: Sequence[Directive]) -> set[int]:
     """Declarations whose variables need an address: it is taken, or threads may share them."""
     found: set[int] = set()
     spans = _construct_spans(body, directives)
@@ -332,12 +332,12 @@ def _in_memory(body: Node, directives: Sequence[Directive]) -> set[int]:
     return found
 
 
-def _construct_spans(body: Node, directives: Iterable[Directive]) -> list[tuple[int, int]]:
+def _construct_spans(body: TextNode, directives: Iterable[Directive]) -> list[tuple[int, int]]:
     """From each directive to the end of its statement."""
     spans: list[tuple[int, int]] = []
     waiting = [one for one in directives if one.name not in ALONE and one.name not in INDEPENDENT]
 
-    def visit(node: Node) -> None:
+    def visit(node: TextNode) -> None:
         while waiting and waiting[0].end <= node.start:
             spans.append((waiting.pop(0).start, node.end))
         for part in node.substatements():

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 Frame: TypeAlias = list[Any]
 """The variables of one call of a function, by number."""
 
-Count: TypeAlias = "int | Callable[[Frame], int] | None"
+ElementCount: TypeAlias = "int | Callable[[Frame], int] | None"
 """A number of elements or bytes: constant, known when the type was met, or unknown."""
 
 
@@ -64,17 +64,17 @@ class Floating:
 class Pointer:
     """A pointer."""
 
-    target: CType
+    target: ValueType
     size: int = 8
     tag: str = "pointer"
 
 
 @dataclass(frozen=True, eq=False)
-class Array:
+class ArrayType:
     """An array; a count that the run knows was fixed where the type was met, and so were its bytes."""
 
-    element: CType
-    count: Count
+    element: ValueType
+    count: ElementCount
     bytes: Callable[[Frame], int] | None = None
     tag: str = "array"
 
@@ -84,7 +84,7 @@ class Struct:
     """A structure or a union: name -> offset in bytes, and type."""
 
     size: int
-    members: Mapping[str, tuple[int, CType]] = field(default_factory=dict[str, "tuple[int, CType]"])
+    members: Mapping[str, tuple[int, ValueType]] = field(default_factory=dict[str, "tuple[int, ValueType]"])
     tag: str = "struct"
 
 
@@ -96,7 +96,7 @@ class Other:
     size: int = 1
 
 
-CType: TypeAlias = "Integer | Floating | Pointer | Array | Struct | Other"
+ValueType: TypeAlias = "Integer | Floating | Pointer | ArrayType | Struct | Other"
 
 INT = Integer(32, is_signed=True)
 LONG = Integer(64, is_signed=True)
@@ -110,7 +110,7 @@ def promoted(kind: Integer) -> Integer:
     return INT if kind.bits < INT.bits or kind.is_bool else kind
 
 
-def common_type(left: CType, right: CType) -> Integer | Floating:
+def common_type(left: ValueType, right: ValueType) -> Integer | Floating:
     """The type of an operation on two arithmetic types [C11 6.3.1.8]."""
     floats = [kind for kind in (left, right) if isinstance(kind, Floating)]
     if floats:
@@ -124,9 +124,9 @@ def common_type(left: CType, right: CType) -> Integer | Floating:
     return signed if signed.bits > unsigned.bits else unsigned
 
 
-def size_of(kind: CType) -> Count:
+def size_of(kind: ValueType) -> ElementCount:
     """The bytes of a type; None if its size is unknown."""
-    if not isinstance(kind, Array):
+    if not isinstance(kind, ArrayType):
         return kind.size
     if kind.bytes is not None:
         return kind.bytes
@@ -147,20 +147,20 @@ def value_of(count: int | Callable[[Frame], int], frame: Frame) -> int:
     return count if isinstance(count, int) else count(frame)
 
 
-def shape_of(kind: CType, frame: Frame) -> tuple[int, ...]:
+def shape_of(kind: ValueType, frame: Frame) -> tuple[int, ...]:
     """The extents of an array as numbers, the first as 1; nothing for what is not an array."""
     shape: list[int] = []
-    while isinstance(kind, Array):
+    while isinstance(kind, ArrayType):
         shape.append(1 if not shape or kind.count is None else value_of(kind.count, frame))
         kind = kind.element
     return tuple(shape)
 
 
-def leaves(kind: CType, offset: int = 0) -> list[tuple[int, CType]]:
+def leaves(kind: ValueType, offset: int = 0) -> list[tuple[int, ValueType]]:
     """The scalars in a type whose size is constant, each with its offset."""
     if isinstance(kind, Struct):
         return [leaf for at, member in kind.members.values() for leaf in leaves(member, offset + at)]
-    if isinstance(kind, Array):
+    if isinstance(kind, ArrayType):
         size = size_of(kind.element)
         assert isinstance(size, int)
         assert isinstance(kind.count, int)

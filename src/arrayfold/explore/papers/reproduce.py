@@ -21,7 +21,7 @@ from arrayfold.frontends import read
 from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.parse import read_mappings
 from arrayfold.methods import Request
-from arrayfold.select.cases import Case, find_cases
+from arrayfold.select.cases import MappingCase, find_cases
 from arrayfold.select.choose import Candidate
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ class ReproducedRow:
     ours: tuple[tuple[str, Candidate | None], ...] = ()
     auto: Candidate | None = None
     lower_bound: LowerBound | None = None
-    cases: tuple[Case, ...] = ()
+    cases: tuple[MappingCase, ...] = ()
     reason: str = ""
 
     @property
@@ -120,7 +120,7 @@ class _Folded:
 
     verdicts: Mapping[str, Verdict]
     array: ComparedArray
-    cases: tuple[Case, ...]
+    cases: tuple[MappingCase, ...]
 
     def candidate(self, method: str) -> Candidate | None:
         """What a method finds; None if there is no such method."""
@@ -140,7 +140,7 @@ def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget, _: Pr
     return _Folded(verdicts, compared, _cases(compared, budget))
 
 
-def _cases(compared: ComparedArray, budget: Budget) -> tuple[Case, ...]:
+def _cases(compared: ComparedArray, budget: Budget) -> tuple[MappingCase, ...]:
     auto = compared.candidates[-1]
     if auto.mapping is None:
         return ()

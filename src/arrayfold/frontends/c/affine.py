@@ -19,7 +19,7 @@ from arrayfold.frontends.c import integers
 from arrayfold.frontends.c.assumptions import Need
 
 if TYPE_CHECKING:
-    from arrayfold.frontends.c.pointers import Address
+    from arrayfold.frontends.c.pointers import PointedElement
     from arrayfold.frontends.c.polynomials import Polynomial
 
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
@@ -43,7 +43,7 @@ class Scope:
     must: isl.Set
     values: Mapping[Variable, isl.PwAff] = field(default_factory=dict[Variable, isl.PwAff])
     sums: Mapping[Variable, Polynomial] = field(default_factory=dict["Variable", "Polynomial"])
-    pointers: Mapping[Variable, Address] = field(default_factory=dict["Variable", "Address"])
+    pointers: Mapping[Variable, PointedElement] = field(default_factory=dict["Variable", "PointedElement"])
     definitions: Mapping[Variable, Expression] = field(default_factory=dict["Variable", "Expression"])
 
     @classmethod

@@ -22,7 +22,7 @@ _MOST_LISTED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class RegionCandidate:
     """Statements that can be read as a region.
 
     edits       the pragmas around them
@@ -109,7 +109,7 @@ class RegionChooser:
 
     # ------------------------------------------------ candidates
 
-    def _best(self, function: FunctionTree) -> tuple[Candidate | None, InputError | None]:
+    def _best(self, function: FunctionTree) -> tuple[RegionCandidate | None, InputError | None]:
         """The best region of a function, and why its whole body is none, if it is not."""
         refusals: list[InputError] = []
         found = list(self._in_block(function, function.body, refusals))
@@ -118,12 +118,12 @@ class RegionChooser:
 
     def _in_block(
         self, function: FunctionTree, block: c.Block, refusals: list[InputError]
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[RegionCandidate]:
         yield from self._in_run(function, block.statements, refusals)
 
     def _in_run(
         self, function: FunctionTree, run: Sequence[CStatement], refusals: list[InputError]
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[RegionCandidate]:
         """The regions among consecutive statements, and inside of them where they cannot be read."""
         run = _trimmed(run, has_loops=_has_loops(function.body))
         if not run or self._attempts_left <= 0:
@@ -139,7 +139,7 @@ class RegionChooser:
             culprit = self._culprit(run, error.place)
         else:
             lines = self._text.line(run[0].span.start), self._text.line(max(0, edits[1].start - 1))
-            yield Candidate(function, tuple(run), edits, *lines, program)
+            yield RegionCandidate(function, tuple(run), edits, *lines, program)
             return
         if culprit is None and len(run) > 1:
             for one in run:

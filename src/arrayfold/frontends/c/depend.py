@@ -10,18 +10,18 @@ import islpy as isl
 
 from arrayfold.c.source import CText
 from arrayfold.exact.relations import relation
-from arrayfold.frontends.c.openmp import Directive
+from arrayfold.frontends.c.openmp import OrderDirective
 from arrayfold.frontends.c.places import Found, Loop
-from arrayfold.order.tasks import Path, partings
+from arrayfold.order.tasks import TaskPath, partings
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """A task around a statement: its pragma, how many loops are around it, and the way down to it."""
 
-    directive: Directive
+    directive: OrderDirective
     loops: int
-    path: Path
+    path: TaskPath
 
 
 @dataclass(frozen=True, eq=False)

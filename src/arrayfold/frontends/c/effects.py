@@ -12,7 +12,7 @@ from arrayfold.c.tree import Expression, Variable, array_access, bare, named_in,
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.choices import choice_of
 from arrayfold.frontends.c.on_data import LoopsOnData
-from arrayfold.frontends.c.pointers import Address, PointerReader
+from arrayfold.frontends.c.pointers import PointedElement, PointerReader
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Effect:
     offset: int
     is_partial: bool = False
     node: Expression | Variable | None = None
-    address: Address | None = None
+    address: PointedElement | None = None
     unknown: Effect | None = None
 
 
@@ -69,7 +69,7 @@ class EffectReader:
         self._value(expression, scope)
         return self._found
 
-    def of_pointer(self, expression: Expression, scope: Scope) -> Address | None:
+    def of_pointer(self, expression: Expression, scope: Scope) -> PointedElement | None:
         """Where an expression statement or an initial value lets a pointer point; None if that is not known.
 
         No data may be looked at for that but variables whose values are known.
@@ -197,7 +197,7 @@ class EffectReader:
         self.given.setdefault(address.array, expression.span.start)
         return True
 
-    def _address(self, expression: Expression, scope: Scope) -> Address | None:
+    def _address(self, expression: Expression, scope: Scope) -> PointedElement | None:
         """Where an element is that a pointer reaches; None for elements that are named by their array."""
         inner = bare(expression)
         access = array_access(inner)

@@ -29,7 +29,7 @@ _ARRAY = CType("", "array")
 
 
 @dataclass(frozen=True, eq=False)
-class _Step:
+class _FieldStep:
     """A field on the way to an element, with its subscripts; the variable itself is the first one."""
 
     variable: Variable
@@ -37,14 +37,14 @@ class _Step:
 
 
 @dataclass(frozen=True, eq=False)
-class _Path:
+class _FieldPath:
     """An expression such as `p[i].v[j]`, step by step.
 
     is_behind  it is an element that the last field points to
     """
 
     node: Expression
-    steps: tuple[_Step, ...]
+    steps: tuple[_FieldStep, ...]
     is_behind: bool = False
 
     @property
@@ -75,7 +75,7 @@ def with_fields(region: Region) -> Region:
         for key, paths in found.inside.items()
         if key[0] in found.roots_of_fields
     }
-    return _Rewriting(found, variables).region() if variables else region
+    return _FieldRewriting(found, variables).region() if variables else region
 
 
 def _has_fields(function: FunctionTree) -> bool:
@@ -102,8 +102,8 @@ class _Mentions:
 
     region: Region
     written: frozenset[Key]
-    paths: dict[Node, _Path] = field(default_factory=dict["Node", "_Path"])
-    inside: dict[Key, list[_Path]] = field(default_factory=dict["Key", "list[_Path]"])
+    paths: dict[Node, _FieldPath] = field(default_factory=dict["Node", "_FieldPath"])
+    inside: dict[Key, list[_FieldPath]] = field(default_factory=dict["Key", "list[_FieldPath]"])
     outside: set[Variable] = field(default_factory=set["Variable"])
     whole: set[Variable] = field(default_factory=set["Variable"])
 
@@ -143,7 +143,7 @@ class _Mentions:
         for child in children(node):
             self._collect(child, is_inside=is_inside)
 
-    def _as_number(self, path: _Path) -> _Path:
+    def _as_number(self, path: _FieldPath) -> _FieldPath:
         """The path with constant subscripts of a whole number as a part of its name, if it stays the same."""
         *others, last = path.steps
         is_known = all(isinstance(bare(one), c.Number) for one in last.subscripts)
@@ -154,7 +154,7 @@ class _Mentions:
         name = last.variable.name + "".join(f"[{one}]" for one in numbers)
         kind = last.variable.element
         element = replace(last.variable, name=name, type=kind, extents=(), is_pointer=False)
-        return replace(path, steps=(*others, _Step(element, ())), is_behind=last.variable.is_pointer)
+        return replace(path, steps=(*others, _FieldStep(element, ())), is_behind=last.variable.is_pointer)
 
     @property
     def roots_of_fields(self) -> set[Variable]:
@@ -192,9 +192,9 @@ def _is_part(key: Key, other: Key) -> bool:
     return len(key[1]) < len(other[1]) and other[1][: len(key[1])] == key[1]
 
 
-def _path_of(expression: Expression) -> _Path | None:
+def _path_of(expression: Expression) -> _FieldPath | None:
     """A field with its subscripts; None if the expression is something else."""
-    steps: list[_Step] = []
+    steps: list[_FieldStep] = []
     subscripts: list[Expression] = []
     inner = bare(expression)
     if inner is not expression:
@@ -206,11 +206,11 @@ def _path_of(expression: Expression) -> _Path | None:
             case c.Unary(operator="*", operand=base):
                 subscripts.insert(0, _zero(inner.span))
             case c.Member(base=base, field=Variable() as variable, is_arrow=is_arrow):
-                steps.insert(0, _Step(variable, tuple(subscripts)))
+                steps.insert(0, _FieldStep(variable, tuple(subscripts)))
                 subscripts = [_zero(inner.span)] if is_arrow else []
             case c.Reference(variable=variable):
-                steps.insert(0, _Step(variable, tuple(subscripts)))
-                return _Path(expression, tuple(steps)) if len(steps) > 1 else None
+                steps.insert(0, _FieldStep(variable, tuple(subscripts)))
+                return _FieldPath(expression, tuple(steps)) if len(steps) > 1 else None
             case _:
                 return None
         inner = bare(base)
@@ -223,7 +223,7 @@ def _zero(span: Span) -> c.Number:
 # ---------------------------------------------------------------- variables
 
 
-def _kept_subscripts(paths: Sequence[_Path], number: int) -> list[bool]:
+def _kept_subscripts(paths: Sequence[_FieldPath], number: int) -> list[bool]:
     """Which subscripts of a step say something: those of a pointer do not where they all are 0."""
     variable = paths[0].steps[number].variable
     return [
@@ -236,7 +236,7 @@ def _is_zero(subscript: Expression) -> bool:
     return isinstance(subscript, c.Number) and subscript.value == 0
 
 
-def _variable(paths: Sequence[_Path], found: _Mentions, function: FunctionTree) -> Variable:
+def _variable(paths: Sequence[_FieldPath], found: _Mentions, function: FunctionTree) -> Variable:
     """The variable that a field is."""
     steps = paths[0].steps
     root, last = steps[0].variable, steps[-1].variable
@@ -277,7 +277,7 @@ def _variable(paths: Sequence[_Path], found: _Mentions, function: FunctionTree) 
     )
 
 
-def _storage(root: Variable, found: _Mentions, function: FunctionTree, *, is_shared: bool) -> c.Storage:
+def _storage(root: Variable, found: _Mentions, function: FunctionTree, *, is_shared: bool) -> c.StorageKind:
     """Where a field is: as global as anything if others may reach it."""
     is_seen = root in found.outside or root in variables_with_address(function)
     return "global" if is_shared or is_seen else root.storage
@@ -287,7 +287,7 @@ def _storage(root: Variable, found: _Mentions, function: FunctionTree, *, is_sha
 
 
 @dataclass(frozen=True, eq=False)
-class _Rewriting:
+class _FieldRewriting:
     """Exchanges fields for variables in trees.
 
     exchanged  variables whose declarations name fields -> the same with those of the new tree
@@ -344,7 +344,7 @@ class _Rewriting:
         new = {name: self.of(value) for name, value in old.items()}
         return replace(node, **new) if any(_differ(new[name], old[name]) for name in old) else node
 
-    def _element(self, path: _Path, variable: Variable) -> Expression:
+    def _element(self, path: _FieldPath, variable: Variable) -> Expression:
         """The variable with the subscripts that say something."""
         subscripts: list[Expression] = []
         paths = self.found.inside[path.key]

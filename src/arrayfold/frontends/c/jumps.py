@@ -45,7 +45,7 @@ def with_late_condition(loop: c.While) -> c.If:
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _LabelledStatements:
     """Statements behind one or several labels of a switch."""
 
     at: int
@@ -85,7 +85,7 @@ def as_chain(text: CText, switch: c.Switch) -> CStatement:
     return c.Block(span, (looked,) if chain is None else (looked, chain))
 
 
-def _groups(text: CText, switch: c.Switch) -> Iterator[_Group]:
+def _groups(text: CText, switch: c.Switch) -> Iterator[_LabelledStatements]:
     """The statements of a switch behind their labels."""
     body = switch.body
     statements = body.statements if isinstance(body, c.Block) else (body,)
@@ -106,7 +106,7 @@ def _groups(text: CText, switch: c.Switch) -> Iterator[_Group]:
         inside = (first, *statements[start + 1 : end])
         for node in inside:
             _refuse_inner_cases(text, node)
-        yield _Group(statements[start].span.start, tuple(constants), is_default, inside)
+        yield _LabelledStatements(statements[start].span.start, tuple(constants), is_default, inside)
 
 
 def _refuse_inner_cases(text: CText, node: CStatement) -> None:
@@ -118,10 +118,10 @@ def _refuse_inner_cases(text: CText, node: CStatement) -> None:
                 _refuse_inner_cases(text, child)
 
 
-def _without_fallthrough(text: CText, groups: Sequence[_Group]) -> list[_Group]:
+def _without_fallthrough(text: CText, groups: Sequence[_LabelledStatements]) -> list[_LabelledStatements]:
     """The groups, those without statements together with the ones behind them."""
-    found: list[_Group] = []
-    pending: _Group | None = None
+    found: list[_LabelledStatements] = []
+    pending: _LabelledStatements | None = None
     for number, one in enumerate(groups):
         group = one
         if pending is not None:
@@ -135,7 +135,7 @@ def _without_fallthrough(text: CText, groups: Sequence[_Group]) -> list[_Group]:
     return found
 
 
-def _with_following(text: CText, groups: Sequence[_Group]) -> tuple[CStatement, ...]:
+def _with_following(text: CText, groups: Sequence[_LabelledStatements]) -> tuple[CStatement, ...]:
     """What runs behind the labels of the first group: its statements, and those that it goes on into."""
     found: tuple[CStatement, ...] = ()
     for group in groups:

@@ -19,7 +19,7 @@ from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import CText
-from arrayfold.c.tree import CType, Span, Storage, TypeKind
+from arrayfold.c.tree import CType, Span, StorageKind, TypeKind
 from arrayfold.frontends.c import cplusplus_headers
 from arrayfold.frontends.c.cplusplus import without_reference
 from arrayfold.frontends.c.headers import DIRECTORY, provided_headers
@@ -214,7 +214,7 @@ def c_type(kind: Any) -> CType:
     return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
 
 
-def storage(cursor: Any) -> Storage:
+def storage(cursor: Any) -> StorageKind:
     """Where a variable lives."""
     if cursor.kind.name == "PARM_DECL":
         return "parameter"

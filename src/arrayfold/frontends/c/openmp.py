@@ -27,7 +27,7 @@ _CLAUSES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Directive:
+class OrderDirective:
     """An OpenMP pragma that says in what order something runs.
 
     statement  what it stands in front of; None for barrier and taskwait
@@ -43,13 +43,13 @@ class Directive:
 
 def read_directives(
     text: CText, region: Region, pragmas: Sequence[Pragma], skipped: Sequence[Span]
-) -> list[Directive]:
+) -> list[OrderDirective]:
     """The pragmas that matter for the order; those that are not understood are refused.
 
     skipped  what the preprocessor leaves out; a parallel loop there may be compiled with other options
     """
     _refuse_hidden_pragmas(text, region, pragmas)
-    found: list[Directive] = []
+    found: list[OrderDirective] = []
     for pragma in _inside(text, region, pragmas):
         name, clauses, depends = _parse(text, pragma)
         # A taskwait with conditions waits for less than one without; none at all is on the safe side.
@@ -82,7 +82,7 @@ def read_directives(
                 "Understood are parallel, for, sections, single, master, task, taskloop, taskgroup, "
                 "taskwait, barrier, ordered, critical, atomic and simd.",
             )
-        found.append(Directive(name, clauses, depends, pragma, statement))
+        found.append(OrderDirective(name, clauses, depends, pragma, statement))
     return found
 
 
@@ -109,12 +109,12 @@ def _refuse_hidden_pragmas(text: CText, region: Region, pragmas: Sequence[Pragma
                 )
 
 
-def needs_tasks(directives: Sequence[Directive]) -> bool:
+def needs_tasks(directives: Sequence[OrderDirective]) -> bool:
     """Whether there is more than parallel loops."""
     return any(directive.name not in _LOOPS for directive in directives)
 
 
-def parallel_loops(directives: Sequence[Directive]) -> set[For]:
+def parallel_loops(directives: Sequence[OrderDirective]) -> set[For]:
     """The loops whose iterations run in any order, where there are no other directives."""
     found: set[For] = set()
     for directive in directives:

@@ -11,7 +11,7 @@ import islpy as isl
 from arrayfold.c.tree import For
 from arrayfold.frontends.c.depend import instances_of
 from arrayfold.frontends.c.places import Found
-from arrayfold.order.tasks import Path, is_waited_for
+from arrayfold.order.tasks import TaskPath, is_waited_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class OrderedBlock:
     depth: int
 
 
-def ordered_edges(statements: Sequence[tuple[Found, OrderedBlock, Path]]) -> isl.UnionMap:
+def ordered_edges(statements: Sequence[tuple[Found, OrderedBlock, TaskPath]]) -> isl.UnionMap:
     """{ S[i] -> T[j] }: S[i] is in the block of an earlier iteration of the same loop than T[j].
 
     What a block starts and does not wait for is no part of it.

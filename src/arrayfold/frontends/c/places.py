@@ -33,7 +33,7 @@ class Loop:
     is_parallel: bool
 
 
-Path: TypeAlias = tuple[Position | Loop, ...]
+LoopPath: TypeAlias = tuple[Position | Loop, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Found:
     source: StatementSource
     may: isl.Set
     must: isl.Set
-    path: Path
+    path: LoopPath
     effects: tuple[Effect, ...]
 
 
@@ -61,7 +61,7 @@ class Place:
     """
 
     scope: Scope
-    path: Path = ()
+    path: LoopPath = ()
     guards: tuple[Guard, ...] = ()
     unsure: Span | None = None
 
@@ -70,7 +70,7 @@ class Place:
         """Whether nothing ever gets here."""
         return self.scope.may.is_empty()
 
-    def at(self, number: int) -> Path:
+    def at(self, number: int) -> LoopPath:
         """The way to the statement with a number."""
         return (*self.path, Position(number))
 

@@ -18,15 +18,15 @@ from arrayfold.frontends.c.polynomials import ONE, Polynomial, PolynomialReader,
 
 
 @dataclass(frozen=True, eq=False)
-class Address:
+class PointedElement:
     """A place in an array; its index is None where that may be any."""
 
     array: Variable
     index: Polynomial | None
 
-    def moved(self, by: Polynomial) -> Address:
+    def moved(self, by: Polynomial) -> PointedElement:
         """The place so many elements further."""
-        return Address(self.array, None if self.index is None else self.index + by)
+        return PointedElement(self.array, None if self.index is None else self.index + by)
 
 
 class PointerReader:
@@ -53,7 +53,7 @@ class PointerReader:
         is_own = variable.storage in ("local", "parameter") and variable not in self._seen
         return is_own and variable.is_pointer and variable.rank == 1 and not variable.is_volatile
 
-    def before(self, region: Region) -> dict[Variable, Address]:
+    def before(self, region: Region) -> dict[Variable, PointedElement]:
         """Where pointers point at the beginning of a region that holds all that sets them again.
 
         Parameters that it sets point to arrays of their own.
@@ -61,7 +61,9 @@ class PointerReader:
         nodes = list(walk(region.function.body))
         changed = set(assigned_in(nodes))
         inside = self.set_inside
-        found = {one: Address(one, Polynomial()) for one in region.function.parameters if one in inside}
+        found = {
+            one: PointedElement(one, Polynomial()) for one in region.function.parameters if one in inside
+        }
         found = {one: address for one, address in found.items() if self.can_follow(one)}
         if not is_repeated(region):
             changed = {one.variable for one in _assignments(nodes) if not region.holds(one.span.start)}
@@ -84,7 +86,7 @@ class PointerReader:
                     found[variable] = address
         return found
 
-    def address(self, expression: Expression, scope: Scope) -> Address | None:
+    def address(self, expression: Expression, scope: Scope) -> PointedElement | None:
         """Where a pointer points; None if it is not understood. NotAffine where it is no sum of products."""
         inner = bare(expression)
         match inner:
@@ -111,7 +113,7 @@ class PointerReader:
             case _:
                 return None
 
-    def element(self, expression: Expression, scope: Scope) -> Address | None:
+    def element(self, expression: Expression, scope: Scope) -> PointedElement | None:
         """Where an element is that is reached by a pointer: `q[x]`, `*q`, `(p + y*w)[x]`."""
         inner = bare(expression)
         match inner:
@@ -123,21 +125,21 @@ class PointerReader:
                 try:
                     return start.moved(self._sums.read(index, scope))
                 except NotAffine:
-                    return Address(start.array, None)
+                    return PointedElement(start.array, None)
             case c.Unary(operator="*", operand=operand):
                 return self.address(operand, scope)
             case _:
                 return None
 
-    def _of_variable(self, reference: Expression, variable: Variable, scope: Scope) -> Address | None:
+    def _of_variable(self, reference: Expression, variable: Variable, scope: Scope) -> PointedElement | None:
         known = scope.pointers.get(variable)
         if known is not None:
             index = None if known.index is None else known.index.mapped(scope.lifted)
-            return Address(known.array, index)
+            return PointedElement(known.array, index)
         if variable.rank != 1 or variable in self.set_inside:
             return None
         self.understood.add(reference)
-        return Address(variable, Polynomial())
+        return PointedElement(variable, Polynomial())
 
     def numbers_in(self, expression: Expression) -> Iterator[Expression]:
         """The expressions inside of a pointer or an element whose values are used."""
@@ -176,7 +178,7 @@ class PointerReader:
             case _:
                 return None
 
-    def assigned(self, expression: Expression, scope: Scope) -> Address | None:
+    def assigned(self, expression: Expression, scope: Scope) -> PointedElement | None:
         """Where the pointer points that an expression statement sets; None if that is not understood."""
         variable = self.target(expression)
         if variable is None or not self.can_follow(variable):
@@ -193,7 +195,7 @@ class PointerReader:
         start = scope.pointers.get(variable)
         if start is None:
             return None
-        start = Address(start.array, None if start.index is None else start.index.mapped(scope.lifted))
+        start = PointedElement(start.array, None if start.index is None else start.index.mapped(scope.lifted))
         return start.moved(steps if "+" in operator else -steps)
 
 
@@ -219,20 +221,24 @@ def with_elements_moved(scope: Scope, counted: Mapping[Variable, isl.PwAff], bef
         if address is None or address.index is None:
             values[variable] = value
         else:
-            pointers[variable] = Address(address.array, Polynomial({**address.index.terms, ONE: value}))
+            pointers[variable] = PointedElement(
+                address.array, Polynomial({**address.index.terms, ONE: value})
+            )
     return replace(scope, values=values, pointers=pointers)
 
 
 _INT = c.CType("int", "signed", 32, "int")
 
 
-def joined(first: Address | None, second: Address | None, where: isl.Set, scope: Scope) -> Address | None:
+def joined(
+    first: PointedElement | None, second: PointedElement | None, where: isl.Set, scope: Scope
+) -> PointedElement | None:
     """One place in some iterations { [i] }, another one of the same array in all others."""
     if first is None or second is None or first.array is not second.array:
         return None
     if first.index is None or second.index is None:
-        return Address(first.array, None)
-    return Address(first.array, either(first.index, second.index, where, scope))
+        return PointedElement(first.array, None)
+    return PointedElement(first.array, either(first.index, second.index, where, scope))
 
 
 def _pointee(kind: c.CType) -> str:

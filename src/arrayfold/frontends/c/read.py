@@ -31,7 +31,7 @@ _CLAUSES = ("temporary", "live_out", "context", "pure", "no_alias")
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _PragmaClause:
     """One clause of a `#pragma arrayfold` line, such as temporary(tmp)."""
 
     clause: str
@@ -183,7 +183,7 @@ def _read_region(make: Callable[..., RegionReader], region: Region, *, may_be_on
         before = reader.context
 
 
-def _apply_pragmas(program: Program, text: CText, wishes: Iterable[_Wish]) -> Program:
+def _apply_pragmas(program: Program, text: CText, wishes: Iterable[_PragmaClause]) -> Program:
     """The program with what its own pragmas say."""
     for wish in wishes:
         try:
@@ -294,7 +294,7 @@ def _innermost(body: Block, offset: int) -> Block:
 # ---------------------------------------------------------------- pragmas of arrayfold
 
 
-def _find_wishes(text: CText, function: FunctionTree, pragmas: Sequence[Pragma]) -> list[_Wish]:
+def _find_wishes(text: CText, function: FunctionTree, pragmas: Sequence[Pragma]) -> list[_PragmaClause]:
     """What `#pragma arrayfold` lines in or just before a function say, clause by clause."""
     return [
         wish
@@ -317,8 +317,8 @@ def _find_pure(text: CText, unit: Unit, pragmas: Sequence[Pragma]) -> frozenset[
     return frozenset(names)
 
 
-def _clauses(text: CText, pragma: Pragma) -> list[_Wish]:
-    wishes: list[_Wish] = []
+def _clauses(text: CText, pragma: Pragma) -> list[_PragmaClause]:
+    wishes: list[_PragmaClause] = []
     rest = re.sub(r"\\(?=\r?\n)", " ", text.plain[pragma.at : pragma.end])
     position = re.match(r"arrayfold\b\s*", rest)
     assert position is not None
@@ -331,7 +331,7 @@ def _clauses(text: CText, pragma: Pragma) -> list[_Wish]:
                 pragma.at + at,
                 "Known: temporary(A, B), live_out({ A[i] : i = 0 }), context(N >= 3), pure(f), no_alias.",
             )
-        wishes.append(_Wish(clause.group(1), clause.group(2) or "", pragma.at + clause.start(2)))
+        wishes.append(_PragmaClause(clause.group(1), clause.group(2) or "", pragma.at + clause.start(2)))
         at = clause.end()
     return wishes
 

@@ -32,7 +32,7 @@ from arrayfold.frontends.c.initial import initial_values
 from arrayfold.frontends.c.integers import constant, type_ranges
 from arrayfold.frontends.c.intervals import interval_of
 from arrayfold.frontends.c.jumps import has_jumps
-from arrayfold.frontends.c.openmp import Directive, needs_tasks, parallel_loops
+from arrayfold.frontends.c.openmp import OrderDirective, needs_tasks, parallel_loops
 from arrayfold.frontends.c.places import Found
 from arrayfold.frontends.c.stated import stated_before
 from arrayfold.frontends.c.subscripts import SubscriptReader, Subscripts
@@ -64,7 +64,7 @@ class RegionReader:
         self,
         text: CText,
         region: Region,
-        directives: Sequence[Directive],
+        directives: Sequence[OrderDirective],
         skipped: Sequence[Span],
         pure: frozenset[str] = frozenset(),
         said: Sequence[str] = (),
@@ -77,7 +77,7 @@ class RegionReader:
         self.skipped = tuple(span for span in skipped if region.holds(span.start))
         variables = variables_of(region.function, region)
         self.names = model_names(variables)
-        self.calls = _Calls.of(region, pure)
+        self.calls = _RegionCalls.of(region, pure)
         self.calls.refuse_second_returns(text)
         self._written = _written(region, on_data) | self.calls.changed(variables)
         known = isl.Set("{ : }") if before is None else before.known.intersect(before.large)
@@ -305,7 +305,7 @@ def _with_loops_of_fields(
     return {**loops, **{one: loops[holder] for one, holder in holders.items() if holder in loops}}
 
 
-def _refuse_jumps_beside_tasks(text: CText, region: Region, directives: Sequence[Directive]) -> None:
+def _refuse_jumps_beside_tasks(text: CText, region: Region, directives: Sequence[OrderDirective]) -> None:
     """Raise where the order that OpenMP says is known for loops and ifs alone."""
     jump = next(has_jumps(region.statements), None) if needs_tasks(directives) else None
     if jump is not None:
@@ -341,7 +341,7 @@ def _written(region: Region, on_data: Collection[For]) -> frozenset[Variable]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Calls:
+class _RegionCalls:
     """The calls in a region, and the functions that depend on their arguments alone, as the user says."""
 
     region: Region
@@ -349,7 +349,7 @@ class _Calls:
     pure: frozenset[str]
 
     @classmethod
-    def of(cls, region: Region, pure: frozenset[str]) -> _Calls:
+    def of(cls, region: Region, pure: frozenset[str]) -> _RegionCalls:
         """The calls of a region, in the order of the text."""
         nodes = (inner for node in region.nodes() for inner in _with_extents(node))
         calls = dict.fromkeys(node for node in nodes if isinstance(node, Call))

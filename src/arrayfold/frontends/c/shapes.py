@@ -128,7 +128,7 @@ def _chain(strides: Iterable[Formula]) -> list[Formula] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SplitSubscript:
     """A subscript, dimension by dimension, and where it may leave them.
 
     subscripts  { [i] -> [x] }
@@ -143,7 +143,7 @@ class Split:
     which: int | None
 
 
-def split(shape: Shape, subscript: Polynomial, possible: isl.Set) -> Split | None:
+def split(shape: Shape, subscript: Polynomial, possible: isl.Set) -> SplitSubscript | None:
     """A flat subscript as an element of a shape, on the iterations { [i] } that are possible.
 
     None if it is no sum of multiples of the strides.
@@ -162,7 +162,7 @@ def split(shape: Shape, subscript: Polynomial, possible: isl.Set) -> Split | Non
         outside = outside.union(leaves)
         beyond = beyond.union(_leaving(found[k], extent, possible, 1))
         found[k - 1], found[k] = _carried(found[k - 1], found[k], extent, possible)
-    return Split(tuple(found), coalesced(outside), coalesced(beyond), which)
+    return SplitSubscript(tuple(found), coalesced(outside), coalesced(beyond), which)
 
 
 def _leaving(value: isl.PwAff, extent: isl.PwAff, possible: isl.Set, turns: int) -> isl.Set:

@@ -18,7 +18,7 @@ from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.assumptions import Need
 from arrayfold.frontends.c.effects import Effect
 from arrayfold.frontends.c.polynomials import Polynomial, PolynomialReader
-from arrayfold.frontends.c.shapes import Shape, Split, candidate_shapes, split
+from arrayfold.frontends.c.shapes import Shape, SplitSubscript, candidate_shapes, split
 
 Values = tuple[isl.PwAff | None, ...]
 
@@ -239,7 +239,7 @@ class _Rows:
         what = f"{self._range(effect, found)} in {self._words(effect)}"
         return _unreadable(self._text, effect, what)
 
-    def _range(self, effect: Effect, found: Split) -> str:
+    def _range(self, effect: Effect, found: SplitSubscript) -> str:
         """What an inner subscript may be that it should not."""
         assert found.which is not None
         extent = self.shape.extents[found.which - 1]

@@ -24,10 +24,10 @@ from arrayfold.c.source import Copy, CText, Region
 from arrayfold.c.tree import Block, CStatement, For, If, Label
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.depend import Task, TaskStatement, depend_edges, instances_of
-from arrayfold.frontends.c.openmp import TEAM, Directive, only_statement
+from arrayfold.frontends.c.openmp import TEAM, OrderDirective, only_statement
 from arrayfold.frontends.c.ordered import OrderedBlock, ordered_edges
 from arrayfold.frontends.c.places import Found, Position
-from arrayfold.order.tasks import Occurrence, Step, happens_before, is_waited_for
+from arrayfold.order.tasks import Occurrence, TaskStep, happens_before, is_waited_for
 
 _WITHOUT_BARRIER = ("master", "masked")
 _FINISHED = (
@@ -40,7 +40,7 @@ _SHARED_LOOPS = ("parallel for", "parallel for simd", "for", "for simd", "simd",
 def order_of_tasks(
     text: CText,
     region: Region,
-    directives: Sequence[Directive],
+    directives: Sequence[OrderDirective],
     found: Sequence[Found],
     names: Mapping[str, Sequence[str]],
     parameters: Collection[str],
@@ -80,12 +80,12 @@ def order_of_tasks(
 class _Tree:
     """What OpenMP says at the nodes of a region, and a number for each of them."""
 
-    def __init__(self, text: CText, region: Region, directives: Sequence[Directive]) -> None:
+    def __init__(self, text: CText, region: Region, directives: Sequence[OrderDirective]) -> None:
         self.text = text
         self.region = region
         self.directives = directives
         self.alone = [directive for directive in directives if directive.statement is None]
-        self.at_node: dict[CStatement, list[Directive]] = {}
+        self.at_node: dict[CStatement, list[OrderDirective]] = {}
         self._numbers: dict[tuple[int | str, ...], int] = {}
         for directive in directives:
             if directive.statement is not None:
@@ -165,7 +165,7 @@ class _Walker:
         assert not isinstance(node, Copy)
         self.offset = node.span.start
         self.loops = 0
-        self.steps: list[Step] = []
+        self.steps: list[TaskStep] = []
         self.tasks: list[Task] = []
         self.ordered: OrderedBlock | None = None
         self._ordered_loop: tuple[For, int, int] | None = None
@@ -173,7 +173,7 @@ class _Walker:
     def step(
         self, kind: Literal["at", "loop", "async", "finish", "wait"], place: int, *key: int | str
     ) -> None:
-        self.steps.append(Step(self.tree.number(*key), kind, place))
+        self.steps.append(TaskStep(self.tree.number(*key), kind, place))
 
     # ------------------------------------------------ sequences
 
@@ -332,7 +332,7 @@ class _Walker:
         after = inside[end].span.start if end < len(inside) else statement.span.end
         self.down_sequence(inside[start:end], after, (id(statement), "section", start), is_team=False)
 
-    def _begin_ordered(self, directive: Directive) -> None:
+    def _begin_ordered(self, directive: OrderDirective) -> None:
         """Into a block that iterations of the loop around run one after the other."""
         if self._ordered_loop is None or self.ordered is not None:
             raise self.text.error(

@@ -28,7 +28,7 @@ from arrayfold.c.tree import (
     walk,
 )
 from arrayfold.frontends.c.affine import AffineReader, Scope, Truth
-from arrayfold.frontends.c.pointers import Address, joined
+from arrayfold.frontends.c.pointers import PointedElement, joined
 from arrayfold.frontends.c.polynomials import Polynomial, PolynomialReader, either
 
 _INT = CType("int", "signed", 32, "int")
@@ -195,9 +195,11 @@ def _sums_after(scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> di
     return found
 
 
-def _pointers_after(scope: Scope, truth: Truth, then: Scope, otherwise: Scope) -> dict[Variable, Address]:
+def _pointers_after(
+    scope: Scope, truth: Truth, then: Scope, otherwise: Scope
+) -> dict[Variable, PointedElement]:
     """Where pointers point after an if, as far as that is known."""
-    found: dict[Variable, Address] = {}
+    found: dict[Variable, PointedElement] = {}
     for variable in (one for one in then.pointers if one in otherwise.pointers):
         first, second = then.pointers[variable], otherwise.pointers[variable]
         address = first if first is second else None

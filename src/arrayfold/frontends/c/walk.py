@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold.base.errors import InputError
 from arrayfold.c import tree as c
 from arrayfold.c.source import (
+    BreakCondition,
     Choice,
     CText,
     Guard,
@@ -18,7 +19,6 @@ from arrayfold.c.source import (
     PointerSource,
     Region,
     StatementSource,
-    Turns,
     loop_variable,
 )
 from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
@@ -102,7 +102,7 @@ class RegionWalk:
         self.found: list[Found] = []
         self.loops_of_variables: dict[Variable, tuple[Variable, ...]] = {}
         self.uncertain: Span | None = None
-        self.turns: dict[str, Turns] = {}
+        self.turns: dict[str, BreakCondition] = {}
         self.sure: dict[tuple[str, bool], isl.Set] = {}
 
     def run(self, statements: Sequence[CStatement]) -> list[Found]:
@@ -468,7 +468,7 @@ class RegionWalk:
                 failed = earlier.intersect_range(one.scope.may)
                 failed = failed.set_tuple_name(isl.dim_type.out, inner[0].evaluated)
                 implied.append(Implied(not inner[0].must_hold, failed))
-        self.turns[name] = Turns(surely.set_tuple_name(name), tuple(implied))
+        self.turns[name] = BreakCondition(surely.set_tuple_name(name), tuple(implied))
 
     def _body(self, loop: c.For | c.While, place: Place, number: int, condition: c.If | None) -> list[Place]:
         """Go through the body of a loop, and its condition; the places of what ends the loop in there."""

@@ -22,7 +22,7 @@ _DEFINED = re.compile(rf"^({_NAME}) = ")
 
 
 @dataclass(frozen=True)
-class Function:
+class LlvmFunction:
     """A function of LLVM's text: instructions by the block that they are in.
 
     names  of all values and globals in it, its arguments, too
@@ -53,9 +53,9 @@ class Function:
         return frozenset(seen)
 
 
-def functions_of(text: str) -> dict[str, Function]:
+def functions_of(text: str) -> dict[str, LlvmFunction]:
     """The functions in a module of LLVM, as text."""
-    found: dict[str, Function] = {}
+    found: dict[str, LlvmFunction] = {}
     for body in re.finditer(r"^define [^\n]*@([-\w$.]+|\"[^\"\n]*\")\([^\n]*\{\n(.*?)^\}", text, re.M | re.S):
         blocks: dict[str, list[str]] = {"": []}
         block = ""
@@ -67,11 +67,11 @@ def functions_of(text: str) -> dict[str, Function]:
             elif line.strip():
                 blocks[block].append(line.strip())
         name, names = body[1].strip('"'), frozenset(re.findall(f"[%@]{_WORD}", body[0]))
-        found[name] = Function(name, names, blocks)
+        found[name] = LlvmFunction(name, names, blocks)
     return found
 
 
-def local_arrays(function: Function, region: str, accesses: Mapping[str, int]) -> list[str]:
+def local_arrays(function: LlvmFunction, region: str, accesses: Mapping[str, int]) -> list[str]:
     """The arrays of a SCoP that are memory of its own.
 
     region    the name of the SCoP, `%entry---%end`
@@ -97,7 +97,7 @@ def _array(name: str) -> str:
     return "MemRef_" + re.sub(r"\W", "_", name[1:].strip('"'))
 
 
-def _uses(function: Function, address: str, inside: frozenset[str]) -> int | None:
+def _uses(function: LlvmFunction, address: str, inside: frozenset[str]) -> int | None:
     """How many loads and stores there are of what begins at an address; None if it may be used otherwise."""
     derived = {address}
     size = 0

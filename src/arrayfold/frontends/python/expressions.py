@@ -46,7 +46,7 @@ _CALLS = "Known are min, max, abs, int, float, and functions such as math.sqrt, 
 
 
 @dataclass
-class Scope:
+class KernelScope:
     """What names mean at a place in a kernel.
 
     variables  scalars of the kernel -> what they are
@@ -63,15 +63,15 @@ class Scope:
     declared: set[str] = field(default_factory=set[str])
     iterators: dict[str, bool] = field(default_factory=dict[str, bool])
 
-    def inner(self) -> Scope:
+    def inner(self) -> KernelScope:
         """A place inside, whose new names end with it."""
         return replace(self, defined={*self.defined}, declared={*self.declared}, iterators={**self.iterators})
 
 
-class Expressions:
+class ExpressionTranslator:
     """Translates the expressions at one place of a kernel."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: KernelScope) -> None:
         self._scope = scope
         self._interface = scope.interface
         self._text = scope.interface.text

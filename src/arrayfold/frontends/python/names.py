@@ -82,7 +82,7 @@ class CNames:
 
 
 @dataclass(frozen=True)
-class Names:
+class ImportedNames:
     """What names outside the kernels mean.
 
     paths      name -> what it was imported as: math, math.sqrt, numpy, arrayfold.frontends.kernel
@@ -117,7 +117,7 @@ def stored_names(node: ast.AST) -> Iterator[ast.Name]:
             yield inner
 
 
-def names_of_file(tree: ast.Module) -> Names:
+def names_of_file(tree: ast.Module) -> ImportedNames:
     """What a file imports, wherever it does so, and the numbers that it names once at its top."""
     paths: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -145,10 +145,10 @@ def names_of_file(tree: ast.Module) -> Names:
                     constants[name] = number
             case _:
                 pass
-    return Names(paths, constants)
+    return ImportedNames(paths, constants)
 
 
-def names_of_values(values: Mapping[str, Any]) -> Names:
+def names_of_values(values: Mapping[str, Any]) -> ImportedNames:
     """What the names mean that a function sees while it runs."""
     paths: dict[str, str] = {}
     constants: dict[str, int | float] = {}
@@ -165,7 +165,7 @@ def names_of_values(values: Mapping[str, Any]) -> Names:
                 root = "numpy"
             if root in _MODULES and isinstance(own, str):
                 paths[name] = f"{root}.{own}"
-    return Names(paths, constants)
+    return ImportedNames(paths, constants)
 
 
 def _number(node: ast.expr) -> int | float | None:

@@ -15,7 +15,7 @@ from arrayfold.frontends.python.values import (
     PRODUCT,
     SUM,
     UNARY,
-    Kind,
+    NumberKind,
     Value,
     as_branch,
     converted,
@@ -50,22 +50,22 @@ class Operations:
     helpers: set[str]
 
     def agreed(
-        self, node: ast.AST, rule: Callable[[Kind, Kind], Kind], left: Value, right: Value
-    ) -> tuple[Kind, frozenset[Kind]]:
+        self, node: ast.AST, rule: Callable[[NumberKind, NumberKind], NumberKind], left: Value, right: Value
+    ) -> tuple[NumberKind, frozenset[NumberKind]]:
         """The type of a result and others that it may have; an error if C would compute them differently.
 
         rule  the type of the result, given those of the operands
         """
         kind = rule(left.kind, right.kind)
-        results: list[Kind] = [rule(one, other) for one in left.kinds for other in right.kinds]
-        others = frozenset[Kind](results) - frozenset[Kind]([kind])
+        results: list[NumberKind] = [rule(one, other) for one in left.kinds for other in right.kinds]
+        others = frozenset[NumberKind](results) - frozenset[NumberKind]([kind])
         for other in others:
             is_exact = is_whole(other) and C_TYPES[kind] == "double"
             if C_TYPES[other] != C_TYPES[kind] and not is_exact:
                 raise self._depends(node, other, kind)
         return kind, others
 
-    def _depends(self, node: ast.AST, one: Kind, other: Kind) -> InputError:
+    def _depends(self, node: ast.AST, one: NumberKind, other: NumberKind) -> InputError:
         return self.text.error(
             f"the type of this depends on the data: {one} or {other}",
             node,
@@ -150,14 +150,14 @@ class Operations:
         is_natural = then.is_natural and otherwise.is_natural
         return Value(code, kind, CONDITIONAL, is_natural=is_natural, others=others)
 
-    def joined(self, node: ast.AST, left: Value, right: Value) -> tuple[Kind, frozenset[Kind]]:
+    def joined(self, node: ast.AST, left: Value, right: Value) -> tuple[NumberKind, frozenset[NumberKind]]:
         """The type of a value that is one of two, and others that it may have."""
         kind = joined(left.kind, right.kind)
         if kind is None or not (left.is_exactly(kind) and right.is_exactly(kind)):
             raise self._depends(node, left.kind, right.kind)
         return kind, (left.kinds | right.kinds) - {kind}
 
-    def cast(self, operand: Value, kind: Kind) -> Value:
+    def cast(self, operand: Value, kind: NumberKind) -> Value:
         """A conversion that the kernel asks for."""
         if operand.number is not None and kind == "float":
             return number_value(float(operand.number))
@@ -188,7 +188,7 @@ class Operations:
         name = "fabsf" if operand.kind == "float32" else "fabs"
         return Value(Code.of(f"{name}(", operand.code, ")"), operand.kind, others=operand.others)
 
-    def _helper(self, word: str, kind: Kind) -> str:
+    def _helper(self, word: str, kind: NumberKind) -> str:
         """The C function for one of Python, for numbers of one type."""
         strong = {"int": "int64", "float": "float64"}.get(kind, kind)
         name = f"{word}_{strong}"

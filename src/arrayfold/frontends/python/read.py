@@ -15,7 +15,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl_text import read_isl
 from arrayfold.frontends.c.read import read_c
 from arrayfold.frontends.python.bounds import inside_arrays
-from arrayfold.frontends.python.names import CNames, Names, names_of_file, names_of_values
+from arrayfold.frontends.python.names import CNames, ImportedNames, names_of_file, names_of_values
 from arrayfold.frontends.python.shapes import read_interface
 from arrayfold.frontends.python.signature import Interface, keyword_dtype
 from arrayfold.frontends.python.statements import Body
@@ -120,7 +120,7 @@ def read_python(file: str, text: str) -> list[Program]:
     return _programs(file, kernels)
 
 
-def kernel_functions(tree: ast.Module, names: Names) -> Sequence[tuple[ast.FunctionDef, ast.expr]]:
+def kernel_functions(tree: ast.Module, names: ImportedNames) -> Sequence[tuple[ast.FunctionDef, ast.expr]]:
     """The functions of a file that are kernels, each with the decorator that says so."""
     found: list[tuple[ast.FunctionDef, ast.expr]] = []
     for node in ast.walk(tree):
@@ -216,7 +216,7 @@ def _kernel_dtype(text: PythonText, decorator: ast.expr) -> DType:
 
 
 def _translate(
-    text: PythonText, function: ast.FunctionDef, names: Names, dtype: DType, functions: CNames
+    text: PythonText, function: ast.FunctionDef, names: ImportedNames, dtype: DType, functions: CNames
 ) -> _Translated:
     """The C of a kernel.
 

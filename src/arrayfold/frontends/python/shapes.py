@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from arrayfold.base.errors import InputError
 from arrayfold.frontends.python.expressions import RELATIONS
-from arrayfold.frontends.python.names import CNames, Names
+from arrayfold.frontends.python.names import CNames, ImportedNames
 from arrayfold.frontends.python.signature import Interface, read_arguments, read_temporary, subscripts
 from arrayfold.frontends.python.text import PythonText
 from arrayfold.frontends.python.values import DType
@@ -19,7 +19,7 @@ _Length = tuple[str, int]
 
 
 def read_interface(
-    text: PythonText, function: ast.FunctionDef, names: Names, dtype: DType, c_names: CNames
+    text: PythonText, function: ast.FunctionDef, names: ImportedNames, dtype: DType, c_names: CNames
 ) -> Interface:
     """What the arguments and the first statements of a kernel say."""
     interface = Interface(text, function, names, c_names)

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Literal
 
 from arrayfold.exact.formula import Formula
-from arrayfold.frontends.python.names import CNames, Names, stored_names
+from arrayfold.frontends.python.names import CNames, ImportedNames, stored_names
 from arrayfold.frontends.python.text import PythonText
-from arrayfold.frontends.python.values import DTYPES, DType, Kind, dtype_called
+from arrayfold.frontends.python.values import DTYPES, DType, NumberKind, dtype_called
 
 _ANNOTATIONS = f"Annotate numbers as int or float, and arrays with one of {', '.join(DTYPES)}."
 _CREATORS = ("arrayfold.empty", "numpy.empty")
@@ -59,7 +59,7 @@ class Interface:
 
     text: PythonText
     function: ast.FunctionDef
-    names: Names
+    names: ImportedNames
     c_names: CNames
     arrays: dict[str, ArrayInfo] = field(default_factory=dict[str, ArrayInfo])
     sizes: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
@@ -206,7 +206,7 @@ def read_arguments(interface: Interface, dtype: DType) -> None:
         interface.arrays[name] = ArrayInfo(name, kind or dtype, True, argument)
 
 
-def _annotated(interface: Interface, argument: ast.arg) -> Kind | None:
+def _annotated(interface: Interface, argument: ast.arg) -> NumberKind | None:
     """The element type, int or float, that an annotation names; None without one that says so."""
     node = argument.annotation
     if node is None:
@@ -224,7 +224,9 @@ def _annotated(interface: Interface, argument: ast.arg) -> Kind | None:
             raise interface.text.error(message, node, _ANNOTATIONS)
 
 
-def _scalar_kind(interface: Interface, argument: ast.arg, annotated: Kind | None) -> Literal["int", "float"]:
+def _scalar_kind(
+    interface: Interface, argument: ast.arg, annotated: NumberKind | None
+) -> Literal["int", "float"]:
     text, name = interface.text, argument.arg
     if annotated == "int" or annotated == "float":
         return annotated

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from arrayfold.frontends.python.expressions import Expressions, Scope
+from arrayfold.frontends.python.expressions import ExpressionTranslator, KernelScope
 from arrayfold.frontends.python.names import stored_names
 from arrayfold.frontends.python.signature import Interface, subscripts
 from arrayfold.frontends.python.text import Code
@@ -15,7 +15,7 @@ from arrayfold.frontends.python.values import (
     C_TYPES,
     CONDITIONAL,
     SUM,
-    Kind,
+    NumberKind,
     Value,
     converted,
     is_whole,
@@ -64,14 +64,14 @@ class Body:
         """The lines of the region. Types of scalars grow until they fit every assignment."""
         while True:
             before = dict(self.variables)
-            scope = Scope(self.interface, self.variables, self.helpers)
+            scope = KernelScope(self.interface, self.variables, self.helpers)
             lines = self._block(self.interface.function.body, scope)
             if before == self.variables:
                 return lines
 
     # ------------------------------------------------ blocks
 
-    def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> list[Code]:
+    def _block(self, statements: Sequence[ast.stmt], scope: KernelScope) -> list[Code]:
         """The lines of statements that run one after another, indented."""
         lines: list[Code] = []
         for number, statement in enumerate(statements):
@@ -86,7 +86,7 @@ class Body:
                 lines += self._statement(statement, scope)
         return [Code.of("    ", line) for line in lines]
 
-    def _undeclared(self, statements: Sequence[ast.stmt], scope: Scope) -> list[str]:
+    def _undeclared(self, statements: Sequence[ast.stmt], scope: KernelScope) -> list[str]:
         """The scalars that must be declared before the first statement, because later ones use them, too."""
         names: list[str] = []
         first = statements[0]
@@ -116,7 +116,7 @@ class Body:
             for name in _targets(node)
         )
 
-    def _statement(self, statement: ast.stmt, scope: Scope) -> list[Code]:
+    def _statement(self, statement: ast.stmt, scope: KernelScope) -> list[Code]:
         text = self.interface.text
         match statement:
             case (
@@ -148,8 +148,8 @@ class Body:
 
     # ------------------------------------------------ assignments
 
-    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr, scope: Scope) -> Code:
-        result = Expressions(scope).value(value)
+    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr, scope: KernelScope) -> Code:
+        result = ExpressionTranslator(scope).value(value)
         if isinstance(target, ast.Subscript):
             cell = self._cell(target, scope)
             self._check_stored(node, cell, result)
@@ -162,8 +162,8 @@ class Body:
         place = Code.of(head, self.interface.c_names.of(name), at=node)
         return Code.of(place, " = ", converted(result, kind).code, ";")
 
-    def _update(self, node: ast.AugAssign, scope: Scope) -> Code:
-        expressions, target = Expressions(scope), node.target
+    def _update(self, node: ast.AugAssign, scope: KernelScope) -> Code:
+        expressions, target = ExpressionTranslator(scope), node.target
         right = expressions.value(node.value)
         left = expressions.value(target)
         if isinstance(target, ast.Subscript):
@@ -184,9 +184,9 @@ class Body:
             right = converted(right, result.kind)
         return Code.of(left.code, f" {symbol}= ", right.code, ";")
 
-    def _cell(self, target: ast.Subscript, scope: Scope) -> Value:
+    def _cell(self, target: ast.Subscript, scope: KernelScope) -> Value:
         """An element of an array that is assigned to."""
-        cell = Expressions(scope).value(target)
+        cell = ExpressionTranslator(scope).value(target)
         base, _ = subscripts(target)
         if not isinstance(base, ast.Name) or base.id not in self.interface.arrays:
             raise self.interface.text.error("expected an element of an array to assign to", target)
@@ -201,7 +201,7 @@ class Body:
                 "Say what is meant: int(x) cuts it off.",
             )
 
-    def _scalar_name(self, target: ast.expr, scope: Scope) -> str:
+    def _scalar_name(self, target: ast.expr, scope: KernelScope) -> str:
         text, interface = self.interface.text, self.interface
         if not isinstance(target, ast.Name):
             raise text.error(
@@ -217,7 +217,7 @@ class Body:
             raise text.error(f"{name} is {what} and cannot be assigned", target, "Use another name.")
         return name
 
-    def _grown(self, node: ast.AST, name: str, value: Value) -> Kind:
+    def _grown(self, node: ast.AST, name: str, value: Value) -> NumberKind:
         """The type of a scalar, after it was made to hold one more value."""
         old = self.variables.get(name, value)
         kind = joined(old.kind, value.kind)
@@ -233,7 +233,7 @@ class Body:
 
     # ------------------------------------------------ loops and conditions
 
-    def _for(self, node: ast.For, scope: Scope) -> list[Code]:
+    def _for(self, node: ast.For, scope: KernelScope) -> list[Code]:
         name = self._iterator(node, scope)
         start, stop, step = self._range(node, scope)
         inner = scope.inner()
@@ -247,7 +247,7 @@ class Body:
         )
         return [head, *self._block(node.body, inner), Code.of("}")]
 
-    def _iterator(self, node: ast.For, scope: Scope) -> str:
+    def _iterator(self, node: ast.For, scope: KernelScope) -> str:
         """The name of a loop, after a check of all but its bounds."""
         text = self.interface.text
         match node.iter:
@@ -274,9 +274,9 @@ class Body:
             raise text.error(f"{name} is used for something else, too", node.target, "Use another name.")
         return name
 
-    def _range(self, node: ast.For, scope: Scope) -> tuple[Value, Value, int]:
+    def _range(self, node: ast.For, scope: KernelScope) -> tuple[Value, Value, int]:
         """Where a loop starts, where it stops, and its step."""
-        text, expressions = self.interface.text, Expressions(scope)
+        text, expressions = self.interface.text, ExpressionTranslator(scope)
         assert isinstance(node.iter, ast.Call)
         arguments = node.iter.args
         values = [expressions.value(argument) for argument in arguments]
@@ -290,8 +290,8 @@ class Body:
             raise text.error("the step of a loop must be a number other than 0", arguments[2], _LOOP)
         return values[0], values[1], step
 
-    def _if(self, node: ast.If, scope: Scope, lead: str = "") -> list[Code]:
-        test = Expressions(scope).condition(node.test, CONDITIONAL)
+    def _if(self, node: ast.If, scope: KernelScope, lead: str = "") -> list[Code]:
+        test = ExpressionTranslator(scope).condition(node.test, CONDITIONAL)
         then, otherwise = scope.inner(), scope.inner()
         lines = [Code.of(lead, Code.of("if (", test, ") {", at=node)), *self._block(node.body, then)]
         match node.orelse:

@@ -12,11 +12,11 @@ from typing import Literal, TypeAlias
 
 from arrayfold.frontends.python.text import Code
 
-Kind: TypeAlias = Literal["int", "float", "int32", "int64", "float32", "float64"]
+NumberKind: TypeAlias = Literal["int", "float", "int32", "int64", "float32", "float64"]
 DType: TypeAlias = Literal["int32", "int64", "float32", "float64"]
 
 DTYPES: tuple[DType, ...] = ("float32", "float64", "int32", "int64")
-C_TYPES: dict[Kind, str] = {
+C_TYPES: dict[NumberKind, str] = {
     "int": "long long",
     "float": "double",
     "int32": "int",
@@ -40,12 +40,12 @@ def dtype_called(name: str) -> DType | None:
     return named.get(name)
 
 
-def is_whole(kind: Kind) -> bool:
+def is_whole(kind: NumberKind) -> bool:
     """Whether it is an integer type."""
     return kind in ("int", "int32", "int64")
 
 
-def promoted(left: Kind, right: Kind) -> Kind:
+def promoted(left: NumberKind, right: NumberKind) -> NumberKind:
     """The type of a sum, a difference or a product.
 
     >>> promoted("float32", "float"), promoted("float32", "int32"), promoted("int", "float")
@@ -63,7 +63,7 @@ def promoted(left: Kind, right: Kind) -> Kind:
     return "int64" if is_whole(left) and is_whole(right) else "float64"
 
 
-def divided(left: Kind, right: Kind) -> Kind:
+def divided(left: NumberKind, right: NumberKind) -> NumberKind:
     """The type of a true quotient: integers give a floating-point number of 64 bits.
 
     >>> divided("int", "int"), divided("int32", "int"), divided("float32", "int")
@@ -75,12 +75,12 @@ def divided(left: Kind, right: Kind) -> Kind:
     return "float" if kind == "int" else "float64"
 
 
-def natural(left: Kind, right: Kind) -> str:
+def natural(left: NumberKind, right: NumberKind) -> str:
     """The C type that C itself gives an operation on two numbers."""
     return max(C_TYPES[left], C_TYPES[right], key=_RANKS.index)
 
 
-def joined(left: Kind, right: Kind) -> Kind | None:
+def joined(left: NumberKind, right: NumberKind) -> NumberKind | None:
     """The type of a value that is either of two; None if Python would let the type change as it runs.
 
     >>> joined("int", "float64"), joined("float32", "float64")
@@ -108,14 +108,14 @@ class Value:
     """
 
     code: Code
-    kind: Kind
+    kind: NumberKind
     level: int = ATOM
     number: int | float | None = None
     is_natural: bool = False
-    others: frozenset[Kind] = frozenset()
+    others: frozenset[NumberKind] = frozenset()
 
     @property
-    def kinds(self) -> frozenset[Kind]:
+    def kinds(self) -> frozenset[NumberKind]:
         """All types that it may have."""
         return self.others.union([self.kind])
 
@@ -123,7 +123,7 @@ class Value:
         """The expression as an operand that must bind at least so tightly."""
         return self.code if self.level >= level else Code.of("(", self.code, ")")
 
-    def is_exactly(self, kind: Kind) -> bool:
+    def is_exactly(self, kind: NumberKind) -> bool:
         """Whether the value stays what it is in another type."""
         if kind != "float32" or self.kind != "float":
             return True
@@ -138,12 +138,12 @@ def number_value(number: float) -> Value:
     return Value(Code.of(text), "int", ATOM if number >= 0 else UNARY, number, is_natural=number >= 0)
 
 
-def _float_value(number: float, kind: Kind, suffix: str = "") -> Value:
+def _float_value(number: float, kind: NumberKind, suffix: str = "") -> Value:
     text = repr(number).replace("inf", "1e999") + suffix
     return Value(Code.of(text), kind, UNARY if text.startswith("-") else ATOM, number)
 
 
-def converted(value: Value, kind: Kind) -> Value:
+def converted(value: Value, kind: NumberKind) -> Value:
     """The value as another type; nothing changes where C has the same type for both."""
     if C_TYPES[value.kind] == C_TYPES[kind]:
         return value
@@ -156,7 +156,7 @@ def converted(value: Value, kind: Kind) -> Value:
     return Value(Code.of(f"({C_TYPES[kind]})", value.inside(UNARY)), kind, UNARY, is_natural=value.is_natural)
 
 
-def as_branch(value: Value, kind: Kind) -> Value:
+def as_branch(value: Value, kind: NumberKind) -> Value:
     """The value as one of two: literals of C are made as wide as the numbers that they stand for."""
     if value.kind == kind == "int" and isinstance(value.number, int):
         return replace(value, code=Code.of(f"{value.number}LL"))

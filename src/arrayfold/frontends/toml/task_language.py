@@ -23,7 +23,7 @@ import islpy as isl
 from arrayfold.base.source_text import SourceText
 from arrayfold.exact.isl import maps_of
 from arrayfold.exact.isl_text import read_isl
-from arrayfold.order.tasks import Occurrence, Path, Step
+from arrayfold.order.tasks import Occurrence, TaskPath, TaskStep
 
 _TOKEN = re.compile(r"\s*(?:(?:#|//)[^\n]*(?:\n|$)\s*)*([A-Za-z_]\w*|[{};:\[\]]|$|.)")
 
@@ -43,7 +43,7 @@ class _Run:
 
     indices: str
     at: int
-    path: Path
+    path: TaskPath
     loops: tuple[_Loop, ...]
 
 
@@ -71,7 +71,7 @@ class _Reader:
         self.position = start + len(token)
         return token
 
-    def tasks(self, end: str, path: Path = (), loops: tuple[_Loop, ...] = ()) -> None:
+    def tasks(self, end: str, path: TaskPath = (), loops: tuple[_Loop, ...] = ()) -> None:
         """Tasks up to a closing brace, or to the end of the text."""
         node, places = next(self.nodes), itertools.count()
         while (token := self.peek()[0]) != end:
@@ -80,9 +80,9 @@ class _Reader:
             if token == ";":
                 self.take()
             else:
-                self.task((*path, Step(node, "at", next(places))), loops)
+                self.task((*path, TaskStep(node, "at", next(places))), loops)
 
-    def task(self, path: Path, loops: tuple[_Loop, ...]) -> None:
+    def task(self, path: TaskPath, loops: tuple[_Loop, ...]) -> None:
         token, start = self.peek()
         match token:
             case "{":
@@ -91,7 +91,7 @@ class _Reader:
                 self.take("}", "after the block")
             case "async" | "finish":
                 self.take()
-                self.task((*path, Step(next(self.nodes), token)), loops)
+                self.task((*path, TaskStep(next(self.nodes), token)), loops)
             case "for":
                 self.loop(path, loops)
             case _ if re.fullmatch(r"[A-Za-z_]\w*", token):
@@ -103,7 +103,7 @@ class _Reader:
                 hint = "A task is S[i], { ... }, async ..., finish ... or for i : 0 <= i < N { ... }."
                 raise self.text.error(f"expected a task, found {found}", start, hint)
 
-    def loop(self, path: Path, loops: tuple[_Loop, ...]) -> None:
+    def loop(self, path: TaskPath, loops: tuple[_Loop, ...]) -> None:
         self.take("for")
         variable, start = self.peek()
         if not re.fullmatch(r"[A-Za-z_]\w*", variable):
@@ -115,7 +115,7 @@ class _Reader:
         self.position -= 1
         inside = (*loops, _Loop(variable, condition.strip(), at))
         self.found.append(inside)
-        self.task((*path, Step(next(self.nodes), "loop", len(loops))), inside)
+        self.task((*path, TaskStep(next(self.nodes), "loop", len(loops))), inside)
 
     def until(self, end: str, what: str) -> str:
         start = self.position

@@ -36,7 +36,7 @@ _MOST_BASES = 3
 _MOST_MAPPINGS = 3
 _SHARE = 0.3
 
-Point: TypeAlias = Mapping[str, int]
+SizePoint: TypeAlias = Mapping[str, int]
 _Line: TypeAlias = tuple[Vector, tuple[Vector, ...]]
 
 
@@ -62,7 +62,7 @@ def search_several_parameters(
     if any(conflicts.context.is_disjoint(fix_parameters(one)) for one in (point, *steps, together)):
         return []
     optima = Optima(conflicts, request.budget.part(_SHARE))
-    table: list[tuple[Point, Optimum]] = []
+    table: list[tuple[SizePoint, Optimum]] = []
     for one in (point, *steps, together):
         optimum = optima.at(one)
         if optimum is None or not optimum.bases:
@@ -84,7 +84,7 @@ def _names_that_matter(conflicts: Conflicts, names: Sequence[str]) -> list[str]:
     return [name for name in names if name in known]
 
 
-def _bases(table: Sequence[tuple[Point, Optimum]], names: Sequence[str]) -> Iterator[Matrix]:
+def _bases(table: Sequence[tuple[SizePoint, Optimum]], names: Sequence[str]) -> Iterator[Matrix]:
     """Bases that give a smallest lattice at all points of the table, the simplest first."""
     (point, first), *others = table
     rank = len(first.example)
@@ -96,7 +96,7 @@ def _bases(table: Sequence[tuple[Point, Optimum]], names: Sequence[str]) -> Iter
                 break
 
 
-def _is_basis(matrix: Sequence[Sequence[Formula]], at: Point, optimum: Optimum) -> bool:
+def _is_basis(matrix: Sequence[Sequence[Formula]], at: SizePoint, optimum: Optimum) -> bool:
     vectors = [tuple(entry.at(at) for entry in line) for line in matrix]
     if abs(determinant(vectors)) != optimum.index:
         return False
@@ -104,7 +104,10 @@ def _is_basis(matrix: Sequence[Sequence[Formula]], at: Point, optimum: Optimum) 
 
 
 def _lines(
-    start: Sequence[Vector], point: Point, others: Sequence[tuple[Point, Optimum]], names: Sequence[str]
+    start: Sequence[Vector],
+    point: SizePoint,
+    others: Sequence[tuple[SizePoint, Optimum]],
+    names: Sequence[str],
 ) -> list[tuple[Formula, ...]]:
     """Vectors with entries affine in the parameters that lie in a smallest lattice at each point."""
     rank = len(start)

@@ -25,7 +25,7 @@ _LONGEST_OTHERWISE = 5
 
 
 @dataclass(frozen=True)
-class Extreme:
+class ScheduleGenerator:
     """A schedule (weight 1, times this number), or a direction in which schedules may go on (weight 0)."""
 
     weight: int
@@ -33,7 +33,7 @@ class Extreme:
 
 
 def shortest_valid_vector(
-    space: ScheduleSpace, array: str, extremes: Iterable[Extreme], *, is_strict: bool
+    space: ScheduleSpace, array: str, extremes: Iterable[ScheduleGenerator], *, is_strict: bool
 ) -> Vector | None:
     """The shortest vector of which no multiple is wrong for one of the schedules at some size.
 
@@ -90,7 +90,7 @@ def storage_rows(
 
 
 def _too_early(
-    space: ScheduleSpace, extreme: Extreme, flow: Flow, writer: str, *, is_strict: bool
+    space: ScheduleSpace, extreme: ScheduleGenerator, flow: Flow, writer: str, *, is_strict: bool
 ) -> isl.Set:
     """{ [v] }: the cell at j + v is written before the last read of cell j."""
     form = space.form
@@ -105,7 +105,7 @@ def _too_early(
     return _project(where.intersect(names.set_where(form, late)), len(names.vector))
 
 
-def _out_of_order(space: ScheduleSpace, extreme: Extreme, first: str, second: str) -> isl.Set:
+def _out_of_order(space: ScheduleSpace, extreme: ScheduleGenerator, first: str, second: str) -> isl.Set:
     """{ [v] }: the cell at x + v is not written after cell x."""
     form = space.form
     rank = form.rank(first)

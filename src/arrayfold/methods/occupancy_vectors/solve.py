@@ -18,7 +18,7 @@ from arrayfold.exact.isl import sets_of
 from arrayfold.exact.lattice import Vector
 from arrayfold.judge.verify import Counterexample, Proof, Verdict, verify
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.methods.occupancy_vectors.failing import Extreme, shortest_valid_vector, storage_rows
+from arrayfold.methods.occupancy_vectors.failing import ScheduleGenerator, shortest_valid_vector, storage_rows
 from arrayfold.methods.occupancy_vectors.schedules import (
     Row,
     ScheduleSpace,
@@ -114,7 +114,7 @@ def vectors_of_schedule(
     with budget.limit("occupancy vectors"):
         space = _space_of(program)
         form = space.form
-        chosen = [Extreme(1, _checked_schedule(space, schedule))]
+        chosen = [ScheduleGenerator(1, _checked_schedule(space, schedule))]
         return {
             name: (0,) * program.array(name).rank
             if _is_never_read(form, name)
@@ -240,7 +240,11 @@ def _checked_schedule(space: ScheduleSpace, given: Mapping[str, Sequence[int]]) 
 
 
 def _array(
-    space: ScheduleSpace, name: str, chosen: Vector | None, extremes: Sequence[Extreme], is_strict: bool
+    space: ScheduleSpace,
+    name: str,
+    chosen: Vector | None,
+    extremes: Sequence[ScheduleGenerator],
+    is_strict: bool,
 ) -> OccupiedArray:
     form = space.form
     rank = form.program.array(name).rank
@@ -253,7 +257,7 @@ def _array(
         why["given_schedule"] = _NO_SCHEDULE
         why["affine"] = why["given_schedule"]
     else:
-        given = shortest_valid_vector(space, name, [Extreme(1, chosen)], is_strict=is_strict)
+        given = shortest_valid_vector(space, name, [ScheduleGenerator(1, chosen)], is_strict=is_strict)
         if given is None:
             why["given_schedule"] = NO_VECTOR
     affine: Vector | None = None
@@ -318,11 +322,11 @@ def scheduled(space: ScheduleSpace, chosen: Vector, *, is_strict: bool) -> Progr
     return replace(ordered, happens_before=None, tiles=())
 
 
-def _extremes(legal: isl.BasicSet) -> list[Extreme]:
+def _extremes(legal: isl.BasicSet) -> list[ScheduleGenerator]:
     """The vertices and rays of the legal schedules."""
     if legal.is_empty():
         return []
-    return [Extreme(form[0], form[1:]) for form in nonnegative_forms(legal)]
+    return [ScheduleGenerator(form[0], form[1:]) for form in nonnegative_forms(legal)]
 
 
 def _why_no_schedule(space: ScheduleSpace, vectors: Mapping[str, isl.Set], is_strict: bool) -> str:

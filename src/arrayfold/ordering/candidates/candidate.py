@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from arrayfold.ordering.scene import Scene
+from arrayfold.ordering.sized_program import SizedProgram
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class OrderCandidate:
     """An order that might be better than the one written; it need not be legal.
 
     name      the kind of order, in words that follow "the order is"
@@ -23,4 +23,4 @@ class Candidate:
     schedule: isl.UnionMap
 
 
-Propose: TypeAlias = Callable[[Scene], Iterator[Candidate]]
+Propose: TypeAlias = Callable[[SizedProgram], Iterator[OrderCandidate]]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arrayfold.order.row_fusion import RowFusion
-from arrayfold.ordering.candidates.candidate import Candidate
-from arrayfold.ordering.scene import Scene
+from arrayfold.ordering.candidates.candidate import OrderCandidate
+from arrayfold.ordering.sized_program import SizedProgram
 
 
-def propose(scene: Scene) -> Iterator[Candidate]:
+def propose(sized: SizedProgram) -> Iterator[OrderCandidate]:
     """All loops in common."""
-    schedule = RowFusion(rows=False).schedule(scene.program, scene.must_keep, scene.flows)
-    yield Candidate("stages fused in all of their loops", schedule)
+    schedule = RowFusion(rows=False).schedule(sized.program, sized.must_keep, sized.flows)
+    yield OrderCandidate("stages fused in all of their loops", schedule)

@@ -10,10 +10,10 @@ from arrayfold.c import tree as c
 from arrayfold.c.source import assigned_in, assigned_variable
 from arrayfold.c.tree import CStatement, Expression, Node, Variable, bare, children, named_in, walk
 from arrayfold.frontends.c.jumps import jumps_out
-from arrayfold.frontends.c.normal.scene import Scene
+from arrayfold.frontends.c.normal.scene import RegionScene
 from arrayfold.frontends.c.normal.texts import TreeText
 
-Place: TypeAlias = Literal["header", "condition", "body"]
+CountPlace: TypeAlias = Literal["header", "condition", "body"]
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 
 
@@ -28,7 +28,7 @@ class Count:
 
     variable: Variable
     node: Expression
-    place: Place
+    place: CountPlace
     amount: int
     start: str
     statement: CStatement | None = None
@@ -47,7 +47,7 @@ class Count:
         return f"({name} {'+' if self.amount > 0 else '-'} {abs(self.amount)})"
 
 
-def count_of(scene: Scene, loop: c.For | c.While) -> Count | None:
+def count_of(scene: RegionScene, loop: c.For | c.While) -> Count | None:
     """What a loop counts, if that is one variable that its condition looks at; None if it is not."""
     if loop.condition is None:
         return None
@@ -59,7 +59,7 @@ def count_of(scene: Scene, loop: c.For | c.While) -> Count | None:
     return None
 
 
-def _count(scene: Scene, loop: c.For | c.While, variable: Variable) -> Count | None:
+def _count(scene: RegionScene, loop: c.For | c.While, variable: Variable) -> Count | None:
     start, step = (loop.start, loop.step) if isinstance(loop, c.For) else (None, None)
     condition = loop.condition
     assert condition is not None
@@ -93,7 +93,7 @@ def _declares(part: Node, variable: Variable) -> bool:
     return any(isinstance(node, c.Declare) and variable in node.variables for node in walk(part))
 
 
-def _start(scene: Scene, start: c.Declare | c.Evaluate | None, variable: Variable) -> str | None:
+def _start(scene: RegionScene, start: c.Declare | c.Evaluate | None, variable: Variable) -> str | None:
     """The value before the loop as C; None if the loop begins with something else."""
     match start:
         case None:
@@ -177,7 +177,7 @@ class Limit:
     is_beyond: bool = False
 
 
-def limit_of(scene: Scene, condition: Expression, count: Count, loop: c.For | c.While) -> Limit | None:
+def limit_of(scene: RegionScene, condition: Expression, count: Count, loop: c.For | c.While) -> Limit | None:
     """The comparison of what is counted with a value that stays, if that is what a condition is.
 
     What is counted is the value before the change, also where the condition makes that.
@@ -222,7 +222,7 @@ def _is_count(expression: Expression, count: Count) -> bool:
     return inner is count.node or (isinstance(inner, c.Reference) and inner.variable is count.variable)
 
 
-def stays(scene: Scene, expression: Expression, loop: c.For | c.While) -> bool:
+def stays(scene: RegionScene, expression: Expression, loop: c.For | c.While) -> bool:
     """Whether an expression has the same value in every turn of a loop, and behind it."""
     nodes = list(walk(expression))
     changed = set(assigned_in(walk(loop)))
@@ -235,7 +235,7 @@ def stays(scene: Scene, expression: Expression, loop: c.For | c.While) -> bool:
     )
 
 
-def _is_fixed(scene: Scene, variable: Variable) -> bool:
+def _is_fixed(scene: RegionScene, variable: Variable) -> bool:
     """Whether an integer from outside of the function changes nowhere in it, and nobody else changes it."""
     nodes = list(walk(scene.region.function.body))
     calls = any(isinstance(one, c.Call) for one in nodes)

@@ -9,14 +9,14 @@ from arrayfold.base.errors import InputError
 from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit, NotInText
 from arrayfold.c.tree import Expression, Variable, array_access, bare
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.side_effects import effects_of
 from arrayfold.frontends.c.normal.texts import TreeText, end_of
 
 _NUMBERS = ("signed", "unsigned", "floating")
 
 
-def filling_loops(scene: Scene) -> Iterator[Rewriting]:
+def filling_loops(scene: RegionScene) -> Iterator[Rewriting]:
     """Calls of memset with zero, and of memcpy, that fill arrays element by element."""
     for statement in scene.statements():
         if isinstance(statement, c.Evaluate) and statement not in scene.kept:
@@ -28,7 +28,7 @@ def filling_loops(scene: Scene) -> Iterator[Rewriting]:
                 yield found
 
 
-def _filled(scene: Scene, statement: c.Evaluate) -> Rewriting | None:
+def _filled(scene: RegionScene, statement: c.Evaluate) -> Rewriting | None:
     call = bare(statement.expression)
     if isinstance(call, c.Cast):
         call = bare(call.operand)
@@ -87,7 +87,9 @@ def _depth(place: Expression) -> int:
     return 0 if access is None else len(access[1])
 
 
-def _extents(scene: Scene, size: Expression, variable: Variable, place: Expression) -> Sequence[str] | None:
+def _extents(
+    scene: RegionScene, size: Expression, variable: Variable, place: Expression
+) -> Sequence[str] | None:
     """How many elements so many bytes are, dimension by dimension; None if that cannot be said."""
     inner = bare(size)
     while isinstance(inner, c.Cast):
@@ -119,12 +121,12 @@ def _extents(scene: Scene, size: Expression, variable: Variable, place: Expressi
     return None
 
 
-def _is_size_of(scene: Scene, node: Expression) -> bool:
+def _is_size_of(scene: RegionScene, node: Expression) -> bool:
     is_known = isinstance(node, c.Opaque) and node.what == "sizeof" and node.span.is_text
     return is_known and scene.text.plain.startswith("sizeof", node.span.start)
 
 
-def _measured(scene: Scene, node: Expression) -> str:
+def _measured(scene: RegionScene, node: Expression) -> str:
     """What sizeof measures, without blanks and parentheses around it."""
     text = "".join(scene.text.plain[node.span.start : node.span.end].split()).removeprefix("sizeof")
     match = re.fullmatch(r"\((.*)\)", text)

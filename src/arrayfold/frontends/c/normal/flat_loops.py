@@ -13,7 +13,7 @@ from arrayfold.c.lexer import find_pragmas
 from arrayfold.c.source import assigned_in, loop_variable
 from arrayfold.c.tree import Expression, Node, Variable, bare, children, named_in, walk
 from arrayfold.frontends.c.normal.counting import Count, count_of, limit_of, own_breaks
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import TreeText, end_of
 
 _MOST_FACTORS = 4
@@ -24,7 +24,7 @@ _OPENMP = re.compile(
 )
 
 
-def flat_loops(scene: Scene) -> Iterator[Rewriting]:
+def flat_loops(scene: RegionScene) -> Iterator[Rewriting]:
     """Loops from 0 to a product of sizes, each as one loop a factor around the same body."""
     order = _Order(scene)
     for loop in scene.statements():
@@ -37,7 +37,7 @@ def flat_loops(scene: Scene) -> Iterator[Rewriting]:
                 yield found
 
 
-def _split(scene: Scene, loop: c.For, order: _Order) -> Rewriting | None:
+def _split(scene: RegionScene, loop: c.For, order: _Order) -> Rewriting | None:
     """One flat loop, row by row; None if it is none."""
     count = count_of(scene, loop)
     if count is None or loop.condition is None or count.place != "header" or count.amount != 1:
@@ -52,7 +52,7 @@ def _split(scene: Scene, loop: c.For, order: _Order) -> Rewriting | None:
     return _nest(scene, loop, count.variable, order.of(factors))
 
 
-def _nest(scene: Scene, loop: c.For, variable: Variable, factors: Sequence[Expression]) -> Rewriting:
+def _nest(scene: RegionScene, loop: c.For, variable: Variable, factors: Sequence[Expression]) -> Rewriting:
     """The loops, and the body with the variable that counts all elements."""
     texts = TreeText(scene.text)
     kind = variable.type.spelling.replace("const", "").strip()
@@ -70,7 +70,7 @@ def _nest(scene: Scene, loop: c.For, variable: Variable, factors: Sequence[Expre
     return Rewriting(start, end, (Edit(start, body, opening), Edit(end, end, " }")), split=tuple(names))
 
 
-def _is_used_outside(scene: Scene, variable: Variable) -> bool:
+def _is_used_outside(scene: RegionScene, variable: Variable) -> bool:
     """Whether a variable is used anywhere but in loops that begin by setting it."""
     nodes = list(walk(scene.region.function.body))
     loops = (node for node in nodes if isinstance(node, c.For) and loop_variable(node) is variable)
@@ -78,7 +78,7 @@ def _is_used_outside(scene: Scene, variable: Variable) -> bool:
     return any(one is variable for one in named_in(node for node in nodes if node not in inside))
 
 
-def _is_shared_by_threads(scene: Scene, loop: c.For) -> bool:
+def _is_shared_by_threads(scene: RegionScene, loop: c.For) -> bool:
     """Whether what stands before a loop is nothing but a pragma of OpenMP that may as well be about rows."""
     start = loop.span.start
     behind = [one for one in find_pragmas(scene.text.text) if one.end <= start]
@@ -95,7 +95,7 @@ def _is_shared_by_threads(scene: Scene, loop: c.For) -> bool:
 # ---------------------------------------------------------------- the factors of a bound
 
 
-def _factors_of(scene: Scene, condition: Expression, count: Count) -> list[Expression] | None:
+def _factors_of(scene: RegionScene, condition: Expression, count: Count) -> list[Expression] | None:
     """The sizes of which the bound of a loop is the product, if at least two of them are no numbers."""
     inner = bare(condition)
     if not isinstance(inner, c.Binary):
@@ -108,7 +108,7 @@ def _factors_of(scene: Scene, condition: Expression, count: Count) -> list[Expre
     return factors if all(_is_size(scene, one) for one in factors) else None
 
 
-def _factors(scene: Scene, expression: Expression) -> Iterator[Expression]:
+def _factors(scene: RegionScene, expression: Expression) -> Iterator[Expression]:
     inner = _without_widening(expression)
     if isinstance(inner, c.Binary) and inner.operator == "*":
         yield from _factors(scene, inner.left)
@@ -127,7 +127,7 @@ def _without_widening(expression: Expression) -> Expression:
     return inner
 
 
-def _set_once(scene: Scene, variable: Variable) -> Expression | None:
+def _set_once(scene: RegionScene, variable: Variable) -> Expression | None:
     """The product that a variable is declared as, if neither it nor a size in that changes afterwards."""
     value = variable.initial
     if value is None or not scene.is_own_integer(variable) or variable.type.bits < 32:
@@ -141,7 +141,7 @@ def _set_once(scene: Scene, variable: Variable) -> Expression | None:
     return product if stays and not scene.is_hidden(named_in(walk(product))) else None
 
 
-def _is_size(scene: Scene, factor: Expression) -> bool:
+def _is_size(scene: RegionScene, factor: Expression) -> bool:
     """Whether a factor is made of integers that stay as they are, by sums."""
     changed = set(assigned_in(walk(scene.region.function.body)))
     return all(
@@ -153,7 +153,7 @@ def _is_size(scene: Scene, factor: Expression) -> bool:
     )
 
 
-def _stays(scene: Scene, variable: Variable) -> bool:
+def _stays(scene: RegionScene, variable: Variable) -> bool:
     return scene.is_own_integer(variable) or "const" in variable.type.canonical.split()
 
 
@@ -166,7 +166,7 @@ class _Order:
     Numbers that are strides, such as the 3 of `rgb[3*i + c]`, are the innermost.
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: RegionScene) -> None:
         nodes = list(scene.region.nodes())
         self._iterators = {loop_variable(node) for node in nodes if isinstance(node, c.For)}
         self._counts: Counter[str] = Counter()

@@ -23,7 +23,7 @@ from arrayfold.c.tree import (
     named_in,
     walk,
 )
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.side_effects import effects_of
 from arrayfold.frontends.c.normal.texts import TreeText, end_of, header_of, literal, with_node
 
@@ -35,7 +35,7 @@ class _Stays(Exception):
     """A call cannot be replaced."""
 
 
-def inlined_calls(scene: Scene) -> Iterator[Rewriting]:
+def inlined_calls(scene: RegionScene) -> Iterator[Rewriting]:
     """For each statement that calls a function with arrays, the first such call as its body."""
     for statement in scene.statements():
         try:
@@ -46,7 +46,7 @@ def inlined_calls(scene: Scene) -> Iterator[Rewriting]:
             yield found
 
 
-def _in_statement(scene: Scene, statement: CStatement) -> Rewriting | None:
+def _in_statement(scene: RegionScene, statement: CStatement) -> Rewriting | None:
     whole, place = _evaluated(scene, statement)
     if whole is None or place is None:
         return None
@@ -55,7 +55,7 @@ def _in_statement(scene: Scene, statement: CStatement) -> Rewriting | None:
         return None
     function = scene.functions[call.function.name]
     is_own_statement = isinstance(statement, c.Evaluate) and _without_void(whole) is call
-    body = _Body(scene, function, call)
+    body = _InlinedBody(scene, function, call)
     end = end_of(scene.text, statement)
     if is_own_statement:
         start = statement.span.start
@@ -83,7 +83,7 @@ def _without_void(expression: Expression) -> Expression:
     )
 
 
-def _evaluated(scene: Scene, statement: CStatement) -> tuple[Expression | None, tuple[int, int] | None]:
+def _evaluated(scene: RegionScene, statement: CStatement) -> tuple[Expression | None, tuple[int, int] | None]:
     """What a statement evaluates once and first, and where that stands."""
     match statement:
         case c.Evaluate(expression=expression):
@@ -114,7 +114,7 @@ def _unconditional(expression: Expression) -> Iterator[c.Call]:
         yield inner
 
 
-def _is_wanted(scene: Scene, call: c.Call) -> bool:
+def _is_wanted(scene: RegionScene, call: c.Call) -> bool:
     """Whether a call hides what happens to arrays."""
     function = scene.functions.get(call.function.name)
     if function is None or len(function.parameters) != len(call.arguments):
@@ -126,7 +126,7 @@ def _is_wanted(scene: Scene, call: c.Call) -> bool:
 
 
 def _may_come_first(
-    scene: Scene, statement: CStatement, whole: Expression, call: c.Call, function: FunctionTree
+    scene: RegionScene, statement: CStatement, whole: Expression, call: c.Call, function: FunctionTree
 ) -> bool:
     """Whether a call may be made before everything else in its statement."""
     inner = bare(whole)
@@ -166,7 +166,7 @@ def _is_in(operand: Expression, own: set[Variable]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Names:
+class _Substitution:
     """What stands for the variables of a function where its body stands."""
 
     text: CText
@@ -218,10 +218,10 @@ class _Names:
         return None
 
 
-class _Body:
+class _InlinedBody:
     """The body of a function for one call."""
 
-    def __init__(self, scene: Scene, function: FunctionTree, call: c.Call) -> None:
+    def __init__(self, scene: RegionScene, function: FunctionTree, call: c.Call) -> None:
         self._scene = scene
         self._function = function
         self._call = call
@@ -241,7 +241,7 @@ class _Body:
             names[parameter] = text
         for variable in dict.fromkeys(c.declared_in(self._nodes)):
             names[variable] = scene.fresh(variable.name)
-        self._names = _Names(scene.text, names, pointed)
+        self._names = _Substitution(scene.text, names, pointed)
 
     def _refuse(self) -> None:
         """Raise where a body cannot stand elsewhere."""

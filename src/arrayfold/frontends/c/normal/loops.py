@@ -19,11 +19,11 @@ from arrayfold.frontends.c.normal.counting import (
     step_amount,
     value_behind,
 )
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import TreeText, end_of, header_of, literal, with_node
 
 
-def counting_loops(scene: Scene) -> Iterator[Rewriting]:
+def counting_loops(scene: RegionScene) -> Iterator[Rewriting]:
     """Loops that are no plain for loops, but count: each written as one that is."""
     shared = _shared_iterators(scene)
     for loop in scene.statements():
@@ -38,7 +38,7 @@ def counting_loops(scene: Scene) -> Iterator[Rewriting]:
             yield found
 
 
-def _shared_iterators(scene: Scene) -> frozenset[Variable]:
+def _shared_iterators(scene: RegionScene) -> frozenset[Variable]:
     """Iterators that the region also uses outside of their loops."""
     inside: set[c.Node] = set()
     iterators: set[Variable] = set()
@@ -62,7 +62,7 @@ def _needs(loop: c.For | c.While, shared: frozenset[Variable]) -> bool:
 # ---------------------------------------------------------------- several variables in a header
 
 
-def _split_header(scene: Scene, loop: c.For) -> Rewriting | None:
+def _split_header(scene: RegionScene, loop: c.For) -> Rewriting | None:
     """`for (i = 0, j = n; i < n; i++, j--)`: what is no matter of the loop's own variable moves out."""
     starts, steps = _starts(loop), _parts(loop.step)
     if len(starts) < 2 and len(steps) < 2:
@@ -127,7 +127,7 @@ def _starts(loop: c.For) -> list[Expression | Variable]:
             return []
 
 
-def _text_of_starts(scene: Scene, loop: c.For) -> tuple[str, str]:
+def _text_of_starts(scene: RegionScene, loop: c.For) -> tuple[str, str]:
     """What of the start of a header moves in front of the loop, and what stays in it."""
     texts = TreeText(scene.text)
     match loop.start:
@@ -143,7 +143,7 @@ def _text_of_starts(scene: Scene, loop: c.For) -> tuple[str, str]:
             return "", ""
 
 
-def _at_every_end(scene: Scene, loop: c.For, more: str) -> Iterator[Edit]:
+def _at_every_end(scene: RegionScene, loop: c.For, more: str) -> Iterator[Edit]:
     """More statements at the end of the body of a loop, and at each of its continue statements."""
     if not more:
         return
@@ -172,7 +172,7 @@ def _own_continues(statement: c.CStatement) -> Iterator[c.Jump]:
 # ---------------------------------------------------------------- a loop that counts
 
 
-def _counted(scene: Scene, loop: c.For | c.While) -> Rewriting | None:
+def _counted(scene: RegionScene, loop: c.For | c.While) -> Rewriting | None:
     count = count_of(scene, loop)
     if count is None or loop.condition is None:
         return None
@@ -209,7 +209,7 @@ def _counted(scene: Scene, loop: c.For | c.While) -> Rewriting | None:
     return Rewriting(begin, end, (Edit(begin, end, f"{{ {''.join(pieces)} }}"),))
 
 
-def _outlasts(scene: Scene, loop: c.For | c.While, variable: Variable) -> bool:
+def _outlasts(scene: RegionScene, loop: c.For | c.While, variable: Variable) -> bool:
     """Whether the value of a variable may matter behind a loop."""
     if isinstance(loop, c.For) and isinstance(loop.start, c.Declare):
         return False
@@ -224,7 +224,9 @@ def _last(count: Count, behind: str) -> str:
     return f"{name} = {behind};{again}"
 
 
-def _guards(scene: Scene, loop: c.For | c.While, count: Count, parts: Sequence[Expression], new: str) -> str:
+def _guards(
+    scene: RegionScene, loop: c.For | c.While, count: Count, parts: Sequence[Expression], new: str
+) -> str:
     """Further conditions of a loop as breaks at the start of its body."""
     texts = TreeText(scene.text, {count.variable: new})
     is_needed = _outlasts(scene, loop, count.variable)
@@ -232,7 +234,7 @@ def _guards(scene: Scene, loop: c.For | c.While, count: Count, parts: Sequence[E
     return "".join(f"if (!({texts.expression(part)})) {{ {leave} }} " for part in parts[1:])
 
 
-def _head(scene: Scene, loop: c.For | c.While, count: Count, limit: Limit, new: str, start: str) -> str:
+def _head(scene: RegionScene, loop: c.For | c.While, count: Count, limit: Limit, new: str, start: str) -> str:
     """The condition and the step of the new loop."""
     text = _compared(scene, count, limit, new)
     if isinstance(loop, c.While) and loop.is_late:
@@ -246,7 +248,7 @@ def _head(scene: Scene, loop: c.For | c.While, count: Count, limit: Limit, new: 
     return f"{text}; {step}"
 
 
-def _compared(scene: Scene, count: Count, limit: Limit, value: str) -> str:
+def _compared(scene: RegionScene, count: Count, limit: Limit, value: str) -> str:
     """The comparison of a loop for a value of what it counts, before the change that the condition makes."""
     if count.place != "condition":
         return TreeText(scene.text, {count.variable: value}).expression(limit.comparison)
@@ -254,7 +256,7 @@ def _compared(scene: Scene, count: Count, limit: Limit, value: str) -> str:
     return TreeText(scene.text).expression(with_node(limit.comparison, count.node, text))
 
 
-def _body(scene: Scene, loop: c.For | c.While, count: Count, new: str, breaks: list[c.Jump]) -> str:
+def _body(scene: RegionScene, loop: c.For | c.While, count: Count, new: str, breaks: list[c.Jump]) -> str:
     """The body of a loop with the new variable, and without the step."""
     text, name = scene.text, count.variable.name
     start, end = loop.body.span.start, end_of(text, loop.body)
@@ -275,7 +277,7 @@ def _body(scene: Scene, loop: c.For | c.While, count: Count, new: str, breaks: l
     return apply_edits(text.text, edits, start, end)
 
 
-def _mentions(scene: Scene, statement: c.CStatement, variable: Variable, value: str) -> Iterator[Edit]:
+def _mentions(scene: RegionScene, statement: c.CStatement, variable: Variable, value: str) -> Iterator[Edit]:
     """The edits that put a value in for a variable in a statement."""
     plain = scene.text.plain
     for node in walk(statement):

@@ -9,13 +9,13 @@ from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit
 from arrayfold.c.tree import CStatement, Expression, bare
 from arrayfold.frontends.c.allocations import allocating_call, fails_to_allocate, is_null, is_null_test
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import end_of
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(end)?scop[ \t]*\r?\n?")
 
 
-def smaller_regions(scene: Scene) -> Iterator[Rewriting]:
+def smaller_regions(scene: RegionScene) -> Iterator[Rewriting]:
     """The pragmas behind the allocations that a region begins with, and before what it ends with."""
     region, statements = scene.region, scene.region.statements
     text, plain = scene.text.text, scene.text.plain

@@ -17,10 +17,10 @@ from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import assigned_in, assigned_variable
 from arrayfold.c.tree import CStatement, Expression, Node, Variable, bare, declared_in, walk
 from arrayfold.frontends.c.allocations import allocating_call, is_null
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import end_of
 from arrayfold.frontends.c.normal.turns import (
-    Turns,
+    CountedLoop,
     is_nested,
     mentions,
     statements_in,
@@ -32,7 +32,7 @@ _LONGEST_PERIOD = 4
 Pointers = Mapping[Variable, Variable]
 
 
-def rotating_pointers(scene: Scene) -> Iterator[Rewriting]:
+def rotating_pointers(scene: RegionScene) -> Iterator[Rewriting]:
     """Loops whose turns end with assignments that only let pointers change places."""
     for loop in scene.statements():
         if isinstance(loop, c.For) and loop not in scene.kept:
@@ -63,9 +63,9 @@ class _Rotation:
     spare   pointers that are used for nothing but that
     """
 
-    scene: Scene
+    scene: RegionScene
     loop: c.For
-    turns: Turns
+    turns: CountedLoop
     pieces: tuple[_Piece, ...]
     swaps: tuple[CStatement, ...]
     after: Pointers
@@ -73,7 +73,7 @@ class _Rotation:
     origins: Pointers = field(default_factory=dict[Variable, Variable])
 
     @classmethod
-    def of(cls, scene: Scene, loop: c.For) -> _Rotation | None:
+    def of(cls, scene: RegionScene, loop: c.For) -> _Rotation | None:
         """The pointers that change places in a loop; None if none do, or if not only that happens."""
         pieces: list[_Piece] = []
         swaps: list[CStatement] = []
@@ -399,7 +399,7 @@ def _is_set(statement: Node, pointers: set[Variable]) -> bool:
     return any(one in pointers for one in assigned_in(walk(statement)))
 
 
-def _renamed(scene: Scene, statement: CStatement, names: Pointers) -> list[Edit]:
+def _renamed(scene: RegionScene, statement: CStatement, names: Pointers) -> list[Edit]:
     """The edits that let a statement name other pointers."""
     new = {one: value.name for one, value in names.items() if one.name != value.name}
 
@@ -423,7 +423,7 @@ def _cases(conditions: Sequence[str], texts: Sequence[str], indent: str = "") ->
     return f"\n{indent}".join(lines)
 
 
-def _indentation(scene: Scene, statement: CStatement) -> str:
+def _indentation(scene: RegionScene, statement: CStatement) -> str:
     """The blanks before a statement that is the first of its line."""
     start = statement.span.start
     line = scene.text.text[scene.text.text.rfind("\n", 0, start) + 1 : start]
@@ -433,7 +433,7 @@ def _indentation(scene: Scene, statement: CStatement) -> str:
 # ---------------------------------------------------------------- what must hold
 
 
-def _is_own(scene: Scene, pointer: Variable) -> bool:
+def _is_own(scene: RegionScene, pointer: Variable) -> bool:
     return (
         pointer.storage in ("local", "parameter")
         and pointer.is_pointer
@@ -442,14 +442,14 @@ def _is_own(scene: Scene, pointer: Variable) -> bool:
     )
 
 
-def _are_clear(scene: Scene, variables: Sequence[Variable]) -> bool:
+def _are_clear(scene: RegionScene, variables: Sequence[Variable]) -> bool:
     """Whether each name means one variable in the whole function."""
     function = scene.region.function
     declared = [*function.parameters, *declared_in(walk(function.body))]
     return all(sum(one.name == other.name for other in declared) <= 1 for one in variables)
 
 
-def _are_spare(scene: Scene, loop: c.For, spare: frozenset[Variable]) -> bool:
+def _are_spare(scene: RegionScene, loop: c.For, spare: frozenset[Variable]) -> bool:
     """Whether no value that the loop leaves in pointers is looked at elsewhere."""
     inside = list(walk(loop))
     for one in spare:
@@ -459,7 +459,7 @@ def _are_spare(scene: Scene, loop: c.For, spare: frozenset[Variable]) -> bool:
     return True
 
 
-def _is_set_just_before(scene: Scene, reference: c.Reference) -> bool:
+def _is_set_just_before(scene: RegionScene, reference: c.Reference) -> bool:
     """Whether a mention of a pointer is an assignment to it, or stands behind one in the same block."""
     variable = reference.variable
     for block in (node for node in walk(scene.region.function.body) if isinstance(node, c.Block)):

@@ -28,7 +28,7 @@ class Rewriting:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class RegionScene:
     """A region that is to be made simpler.
 
     functions  functions of the file with bodies, by name

@@ -11,7 +11,7 @@ from arrayfold.c.calls import only_computes
 from arrayfold.c.edits import Edit, NotInText
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.tree import CStatement, Expression, Node, bare, children, named_in, walk
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import TreeText, end_of, header_of, literal, with_node
 
 _STEPS = ("x++", "x--", "++", "--")
@@ -21,7 +21,7 @@ class _Unclear(Exception):
     """What comes first may not be evaluated at all, so it cannot be evaluated before."""
 
 
-def hoisted_effects(scene: Scene) -> Iterator[Rewriting]:
+def hoisted_effects(scene: RegionScene) -> Iterator[Rewriting]:
     """For each statement with side effects inside of expressions, the first of them as a statement."""
     for statement in scene.statements():
         try:
@@ -88,7 +88,7 @@ def _unconditional(expression: Expression) -> None:
 # ---------------------------------------------------------------- statements
 
 
-def _in_statement(scene: Scene, statement: CStatement) -> Rewriting | None:
+def _in_statement(scene: RegionScene, statement: CStatement) -> Rewriting | None:
     match statement:
         case c.Evaluate(expression=expression):
             return _in_expression(scene, statement, expression, end_of(scene.text, statement))
@@ -113,7 +113,7 @@ class _Hoisted:
     is_later: bool
 
 
-def _hoisted(scene: Scene, whole: Expression, node: Expression, *, may_be_later: bool) -> _Hoisted:
+def _hoisted(scene: RegionScene, whole: Expression, node: Expression, *, may_be_later: bool) -> _Hoisted:
     """How a side effect of an expression leaves it."""
     texts = TreeText(scene.text)
     if isinstance(node, c.Binary):
@@ -142,7 +142,7 @@ def _hoisted(scene: Scene, whole: Expression, node: Expression, *, may_be_later:
     )
 
 
-def _edit(scene: Scene, whole: Expression, hoisted: _Hoisted, start: int, end: int) -> Edit:
+def _edit(scene: RegionScene, whole: Expression, hoisted: _Hoisted, start: int, end: int) -> Edit:
     """The expression without its side effect; it stands between two offsets."""
     span = hoisted.node.span
     if all(one.span.is_text for one in walk(hoisted.node)):
@@ -152,7 +152,7 @@ def _edit(scene: Scene, whole: Expression, hoisted: _Hoisted, start: int, end: i
 
 
 def _in_expression(
-    scene: Scene, statement: CStatement, expression: Expression, end: int, *, is_whole: bool = True
+    scene: RegionScene, statement: CStatement, expression: Expression, end: int, *, is_whole: bool = True
 ) -> Rewriting | None:
     first = _first(expression, is_whole=is_whole)
     if first is None or not end:
@@ -166,7 +166,7 @@ def _in_expression(
     return scene.beside(statement, end, before, after, [edit])
 
 
-def _in_header(scene: Scene, statement: c.If | c.Switch, value: Expression) -> Rewriting | None:
+def _in_header(scene: RegionScene, statement: c.If | c.Switch, value: Expression) -> Rewriting | None:
     first = _first(value, is_whole=False)
     if first is None:
         return None
@@ -175,7 +175,7 @@ def _in_header(scene: Scene, statement: c.If | c.Switch, value: Expression) -> R
     return scene.beside(statement, end_of(scene.text, statement), hoisted.statement, "", [edit])
 
 
-def _in_loop(scene: Scene, loop: c.While) -> Rewriting | None:
+def _in_loop(scene: RegionScene, loop: c.While) -> Rewriting | None:
     """A while loop whose condition changes something: it is evaluated inside."""
     first = _first(loop.condition, is_whole=False)
     if first is None:

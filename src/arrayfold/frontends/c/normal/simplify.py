@@ -17,12 +17,12 @@ from arrayfold.frontends.c.normal.inlining import inlined_calls
 from arrayfold.frontends.c.normal.loops import counting_loops
 from arrayfold.frontends.c.normal.memory import smaller_regions
 from arrayfold.frontends.c.normal.rotations import rotating_pointers
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
 from arrayfold.frontends.c.normal.toggles import toggled_numbers
 
 _MOST_ROUNDS = 60
-_PASSES: Sequence[Callable[[Scene], Iterator[Rewriting]]] = (
+_PASSES: Sequence[Callable[[RegionScene], Iterator[Rewriting]]] = (
     smaller_regions,
     filling_loops,
     counting_loops,
@@ -77,7 +77,7 @@ def simplified(
 def _of_region(found: Simplified, region: Region, left_alone: Collection[str]) -> list[Rewriting]:
     """What can be made simpler at once, first things first."""
     functions = {one.name: one for one in found.unit.functions if one.name not in left_alone}
-    scene = Scene(found.text, region, functions, frozenset(_with_pragmas(found.text, region)))
+    scene = RegionScene(found.text, region, functions, frozenset(_with_pragmas(found.text, region)))
     fixed = {statement.span.start for statement in scene.kept}
     for rewrite in _PASSES:
         chosen: list[Rewriting] = []

@@ -11,10 +11,10 @@ from arrayfold.c.edits import Edit, NotInText, removal, whole_line
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import assigned_variable
 from arrayfold.c.tree import CStatement, Expression, Node, Variable, bare, walk
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import end_of
 from arrayfold.frontends.c.normal.turns import (
-    Turns,
+    CountedLoop,
     is_nested,
     mentions,
     statements_in,
@@ -43,7 +43,7 @@ class _Toggle:
         return f"((long long){number} + {added}) % {self.period}" if added else f"{number} % {self.period}"
 
 
-def toggled_numbers(scene: Scene) -> Iterator[Rewriting]:
+def toggled_numbers(scene: RegionScene) -> Iterator[Rewriting]:
     """Loops in which a number goes round once a turn."""
     for loop in scene.statements():
         if not isinstance(loop, c.For) or loop in scene.kept or is_nested(scene.region, loop):
@@ -58,7 +58,7 @@ def toggled_numbers(scene: Scene) -> Iterator[Rewriting]:
             yield found
 
 
-def _rewriting(scene: Scene, loop: c.For, turns: Turns, toggle: _Toggle) -> Rewriting | None:
+def _rewriting(scene: RegionScene, loop: c.For, turns: CountedLoop, toggle: _Toggle) -> Rewriting | None:
     number = turns.number()
     if number is None:
         return None
@@ -100,14 +100,14 @@ def _rewriting(scene: Scene, loop: c.For, turns: Turns, toggle: _Toggle) -> Rewr
     return Rewriting(start, last, tuple(edits))
 
 
-def _is_set_in(scene: Scene, loop: c.For, variable: Variable) -> bool:
+def _is_set_in(scene: RegionScene, loop: c.For, variable: Variable) -> bool:
     """Whether a variable has its initial value until a loop that alone changes it."""
     inside = list(walk(loop))
     changes = [node for node in walk(scene.region.function.body) if assigned_variable(node) is variable]
     return variable.initial is not None and all(any(node is one for one in inside) for node in changes)
 
 
-def _without_declaration(scene: Scene, variable: Variable) -> Iterator[Edit]:
+def _without_declaration(scene: RegionScene, variable: Variable) -> Iterator[Edit]:
     for node in walk(scene.region.function.body):
         if isinstance(node, c.Declare) and variable in node.variables:
             end = end_of_statement(scene.text.plain, node.span.start) or node.span.end
@@ -117,7 +117,7 @@ def _without_declaration(scene: Scene, variable: Variable) -> Iterator[Edit]:
 # ---------------------------------------------------------------- what goes round
 
 
-def _toggle(scene: Scene, loop: c.For) -> _Toggle | None:
+def _toggle(scene: RegionScene, loop: c.For) -> _Toggle | None:
     """The first statement of a loop that lets a number go round, of which the first value is known."""
     for statement in statements_in(loop.body):
         if not isinstance(statement, c.Evaluate):
@@ -177,7 +177,7 @@ def _number(expression: Expression) -> int | None:
     return inner.value if isinstance(inner, c.Number) else None
 
 
-def _first_value(scene: Scene, loop: c.For, variable: Variable) -> int | None:
+def _first_value(scene: RegionScene, loop: c.For, variable: Variable) -> int | None:
     """The number before a loop, if it is set to a constant."""
     parent = scene.parents.get(loop)
     siblings: Sequence[CStatement] = (

@@ -10,12 +10,12 @@ from arrayfold.c.source import Region, loop_variable
 from arrayfold.c.tree import CStatement, Expression, Node, Variable, bare, walk
 from arrayfold.frontends.c.jumps import jumps_out
 from arrayfold.frontends.c.normal.counting import Count, count_of, limit_of, stays
-from arrayfold.frontends.c.normal.scene import Scene
+from arrayfold.frontends.c.normal.scene import RegionScene
 from arrayfold.frontends.c.normal.texts import TreeText
 
 
 @dataclass(frozen=True, eq=False)
-class Turns:
+class CountedLoop:
     """The turns of a for loop that counts, the first one with number 0.
 
     start      the first value of its iterator, as C; `origin` is that value if it is a number
@@ -65,7 +65,7 @@ class Turns:
         return distance, f"{high} > {low}"
 
 
-def turns_of(scene: Scene, loop: c.For) -> Turns | None:
+def turns_of(scene: RegionScene, loop: c.For) -> CountedLoop | None:
     """The turns of a loop; None if it does not count by a constant in its header."""
     count = count_of(scene, loop)
     variable = loop_variable(loop)
@@ -83,7 +83,7 @@ def turns_of(scene: Scene, loop: c.For) -> Turns | None:
     found = limit_of(scene, loop.condition, count, loop)
     can_end = "break" in jumps_out(loop.body)
     limit = None if found is None or can_end else (found.operator, _plain(found.limit))
-    return Turns(count, start, origin, limit, variable.type.kind == "signed")
+    return CountedLoop(count, start, origin, limit, variable.type.kind == "signed")
 
 
 def _plain(text: str) -> str:

@@ -26,7 +26,7 @@ _BYTES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class SizedProgram:
     """A program in its own order, all loops sequential.
 
     sizes  the values of its parameters at which orders are compared
@@ -36,13 +36,13 @@ class Scene:
     sizes: Mapping[str, int]
 
     @staticmethod
-    def of(program: Program, params: Mapping[str, int]) -> Scene:
-        """The scene of a program at these sizes, and at typical ones of parameters without a value."""
+    def of(program: Program, params: Mapping[str, int]) -> SizedProgram:
+        """A program at these sizes, and at typical ones of parameters without a value."""
         sequential = replace(program, parallel={})
         depth = max((item.domain.dim(isl.dim_type.set) for item in program.statements), default=0)
         typical = _TYPICAL.get(depth, _TYPICAL_OTHERWISE)
         known = {name: value for name, value in params.items() if name in program.parameters}
-        return Scene(sequential, comfortable_parameters(program.running_sizes(), known, typical))
+        return SizedProgram(sequential, comfortable_parameters(program.running_sizes(), known, typical))
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:

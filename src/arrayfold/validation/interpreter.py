@@ -9,10 +9,10 @@ from arrayfold.validation.faults import Fault, OutOfSteps, Spot, Unsupported
 from arrayfold.validation.memory import NULL, Address, Object, is_address
 from arrayfold.validation.races import Lanes, Races
 from arrayfold.validation.terms import ORACLES, Oracle, Poison, Term, Terms
-from arrayfold.validation.types import CType, Floating, Integer, Pointer
+from arrayfold.validation.types import Floating, Integer, Pointer, ValueType
 
 
-class Machine:
+class Interpreter:
     """One execution. The closures of a program refer to it, so it is reset and not replaced.
 
     sizes        names of variables -> the whole numbers that they have where their value is unknown
@@ -135,7 +135,7 @@ class Machine:
             return value
         return self.terms.known.setdefault(value, self.sizes[name])
 
-    def zero(self, kind: CType) -> Any:
+    def zero(self, kind: ValueType) -> Any:
         """The value of zero bytes."""
         if isinstance(kind, Integer):
             return 0
@@ -167,14 +167,14 @@ class Machine:
                 found.low, found.size = low, high - low
         return found
 
-    def _initial(self, name: Term, label: str, offset: int, kind: CType) -> Any:
+    def _initial(self, name: Term, label: str, offset: int, kind: ValueType) -> Any:
         width = getattr(kind, "size", 1) or 1
         at = offset // width if offset % width == 0 else f"+{offset}"
         if not isinstance(kind, Integer | Floating | Pointer):
             raise Unsupported(f"{label} holds values of a kind that is not known")
         return self.unknown("cell", f"{label}[{at}]", kind, name, at)
 
-    def unknown(self, op: str, label: str, kind: CType, *args: Any) -> Any:
+    def unknown(self, op: str, label: str, kind: ValueType, *args: Any) -> Any:
         """A value that nothing is known of but its term; a pointer leads to memory of its own."""
         term = self.terms.make(op, kind.tag, *args)
         return self.given(term, label, None).pointer() if isinstance(kind, Pointer) else term
