@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from arrayfold.codegen.write import FoldedRegion, StorageFold, allocated_cells, write_c
+from arrayfold.codegen.region import FoldedRegion, StorageFold
+from arrayfold.codegen.write import allocated_cells, write_c
 
 __all__ = ["FoldedRegion", "StorageFold", "allocated_cells", "write_c"]
