@@ -72,8 +72,11 @@ class Console:
 
     def note(self, text: str) -> None:
         """Say something about a result that went elsewhere."""
-        if not self.is_quiet:
-            typer.echo(f"arrayfold: {text}", err=True)
+        if self.is_quiet:
+            return
+        if self._has_live_line and not self.is_verbose:
+            typer.echo("\r\033[K", nl=False, err=True)
+        typer.echo(f"arrayfold: {text}", err=True)
 
     @property
     def _has_live_line(self) -> bool:

@@ -29,6 +29,7 @@ from arrayfold.cli.options import (
     NoCheck,
     Params,
     PowerOfTwo,
+    measuring,
     parameter_values,
     started_budget,
 )
@@ -101,6 +102,12 @@ def fold(
             help="A buffer for each iteration of the first LOOPS loops, or a part for each of the loop NAME.",
         ),
     ] = "",
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune", help="Compile and measure the best orders at the sizes of --param; keep the fastest."
+        ),
+    ] = False,
     run: Annotated[
         bool, typer.Option("--run", help="Compile and run both programs and compare their results.")
     ] = False,
@@ -137,6 +144,8 @@ def fold(
     asked |= {"favor": favor != "size", "placement": placement, f"share {share}": True}
     check_together([name for name, value in asked.items() if value], _INCOMPATIBLE)
     is_shared = mode != "contract" or share != "none"
+    if tune:
+        source = _tuned_input(source)
     options = FoldOptions(
         parameter_values(param),
         tuple(array or ()),
@@ -148,7 +157,7 @@ def fold(
     )
     if os.path.isdir(source.file):  # noqa: PTH112
         given = {"output": output, "loops": loops, "run": run, "sanitize": sanitize, "placement": placement}
-        given |= {"region": source.region, "function": source.function}
+        given |= {"tune": tune, "region": source.region, "function": source.function}
         _check_for_directory(source.file, [name for name, value in given.items() if value])
         _fold_directory(partial(_fold_file, source, options, mode, budget), source, source.talk(as_json))
         return
@@ -167,8 +176,39 @@ def fold(
         source.arguments,
     )
     check_outputs(output, placement, force=force, source=source.file)
-    job = _Job(source, options, code, mode, started_budget(budget), source.talk(as_json), summary, as_tool)
+    talk = source.talk(as_json)
+    job = _Job(source, options, code, mode, started_budget(budget), talk, summary, as_tool, tune)
     job.run(placement)
+
+
+def _tuned_input(source: Input) -> Input:
+    """The input with --order auto, which --tune implies."""
+    if source.schedule is not None or source.fuse is not None or source.tile:
+        raise InputError("--tune chooses the order itself", hint="Leave out --schedule, --fuse and --tile.")
+    if source.order not in (None, "auto"):
+        raise InputError(
+            f"--tune measures orders, and --order {source.order} asks for none",
+            hint="Leave one of the two out.",
+        )
+    return replace(source, order="auto")
+
+
+def without_tuning(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    """A command that asked for the fastest order, with the options that give this order instead.
+
+    >>> without_tuning(["fold", "a.c", "--tune", "--order", "auto", "--", "-DN=3"], ["--fuse", "rows"])
+    ['arrayfold', 'fold', 'a.c', '--fuse', 'rows', '--', '-DN=3']
+    """
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    kept: list[str] = []
+    for argument in arguments[:end]:
+        if argument == "auto" and kept[-1:] == ["--order"]:
+            kept.pop()
+        elif argument not in ("--tune", "--order=auto") and not (
+            argument == "--parallel" and argument in options
+        ):
+            kept.append(argument)
+    return ["arrayfold", *kept, *options, *arguments[end:]]
 
 
 # Beside what `FoldOptions` says.
@@ -201,6 +241,7 @@ class _Job:
     talk: Console
     is_summary: bool
     tool: Tool | None = None
+    is_tuned: bool = False
 
     def run(self, placement: str | None) -> None:
         """Do it; the exit status says whether all was proved and equal."""
@@ -237,7 +278,9 @@ class _Job:
         named = self.options.arrays
         try:
             reallocated = named if self.mode == "reallocate" else None
-            problems = self.source.read_all(self.budget, self.options.params, reallocated=reallocated)
+            problems = self.source.read_all(
+                self.budget, self.options.params, reallocated=reallocated, chooses_order=not self.is_tuned
+            )
             self.code.check(problems)
             if is_one_of_many and named:
                 named = tuple(name for name in named if any(_has(problem, name) for problem in problems))
@@ -247,12 +290,35 @@ class _Job:
             options = replace(self.options, arrays=tuple(chosen))
             if not is_one_of_many:
                 check_names(problems, options)
+            if self.is_tuned:
+                return self._tuned(problems, options, search)
             return fold_all(problems, options, lambda one, here: fold_as(one, here, search, self.talk.step))
         except BudgetExceeded as error:
             reason = str(error)
         problems = self.source.as_written().read_all()
         self.code.check(problems)
         return fold_all(problems, self.options, lambda one, here: kept_result(one, here, reason))
+
+    def _tuned(self, problems: Sequence[Problem], options: FoldOptions, search: Budget) -> list[FoldResult]:
+        """The fold of each problem in the order that was measured to be fastest."""
+        from arrayfold.fold.arrays import fold_all, fold_as
+        from arrayfold.fold.tune import Tuning, fold_tuned, measurable
+
+        tuning = Tuning(
+            self.source.parallel,
+            self.code.region,
+            self.talk.note,
+            self.talk.count,
+            partial(measuring, self.budget, search),
+        )
+        # What is wrong with one of several regions is said before another one is measured.
+        for problem in problems:
+            measurable(problem, options.of_problem(problem).params)
+        return fold_all(
+            problems,
+            options,
+            lambda one, here: fold_tuned(one, here, fold_as, search, tuning, self.talk.step),
+        )
 
     def _print(
         self,
@@ -269,9 +335,17 @@ class _Job:
             lambda: (
                 summary_line(results, self.source.file)
                 if self.is_summary
-                else fold_report(results, reports, validation, self.tool, self._hint(results))
+                else fold_report(results, reports, validation, self.tool, self._hint(results), self._again)
             ),
         )
+
+    def _again(self, options: Sequence[str]) -> str:
+        """What to type for an order that was chosen: options, or after measuring the whole command."""
+        import shlex
+
+        if not self.is_tuned:
+            return shlex.join(options)
+        return shlex.join(without_tuning(sys.argv[1:], options))
 
     def _hint(self, results: Sequence[FoldResult]) -> str:
         """What to type where arrays stay large in the order of the text, and another one would help."""

@@ -176,10 +176,12 @@ class Input:
         params: Mapping[str, int] | None = None,
         *,
         reallocated: Sequence[str] | None = None,
+        chooses_order: bool = True,
     ) -> list[Problem]:
         """Every problem of the file, or the one that --region names.
 
         params       sizes at which orders are compared
+        chooses_order whether an order is chosen, if that is asked for
         reallocated  arrays whose values get places of their own before the order changes, none for all that
                      can; without it arrays stay
         """
@@ -187,7 +189,7 @@ class Input:
 
         if self.region is not None:
             problem = read(self.file, region=self.region, **self._reading)
-            return [self._prepared(problem, budget, params or {}, reallocated)]
+            return [self._prepared(problem, budget, params or {}, reallocated, chooses_order=chooses_order)]
         problems = read_all(self.file, **self._reading)
         if len(problems) > 1 and (self.temporary or self.live_out or self.reorder.schedule):
             names = ", ".join(problem.name for problem in problems)
@@ -195,7 +197,10 @@ class Input:
                 f"{self.file} has {len(problems)} regions: {names}",
                 hint="--temporary, --live-out and --schedule speak of one of them: add --region NAME.",
             )
-        return [self._prepared(problem, budget, params or {}, reallocated) for problem in problems]
+        return [
+            self._prepared(problem, budget, params or {}, reallocated, chooses_order=chooses_order)
+            for problem in problems
+        ]
 
     def _prepared(
         self,
@@ -203,6 +208,8 @@ class Input:
         budget: Budget | None,
         params: Mapping[str, int],
         reallocated: Sequence[str] | None = None,
+        *,
+        chooses_order: bool = True,
     ) -> Problem:
         from arrayfold.frontends import apply_options
         from arrayfold.passes import in_order
@@ -213,7 +220,7 @@ class Input:
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
         changes: list[Pass] = in_order(self._passes(problem, reallocated))
-        if self.order == "auto":
+        if self.order == "auto" and chooses_order:
             from arrayfold.ordering.auto import ChooseOrder
 
             changes.append(ChooseOrder(params, self.parallel))

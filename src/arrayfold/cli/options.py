@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from arrayfold.base.budget import Budget
 
 DEFAULT_BUDGET = 60.0
+_SECONDS_FOR_RUNS = 1800.0
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -72,3 +75,18 @@ def started_budget(seconds: float) -> Budget:
 
     announce(seconds)
     return Budget(seconds)
+
+
+@contextmanager
+def measuring(*budgets: Budget) -> Generator[None]:
+    """What is done inside is no work of the budgets: programs run."""
+    import time
+
+    from arrayfold.base.watchdog import announce
+
+    announce(_SECONDS_FOR_RUNS)
+    began = time.monotonic()
+    yield
+    for budget in budgets:
+        budget.deadline += time.monotonic() - began
+    announce(max(1.0, budgets[0].deadline - time.monotonic()))

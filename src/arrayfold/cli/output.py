@@ -143,10 +143,8 @@ class FoldedOutput:
         from arrayfold.base.deadline import answer_in_time
         from arrayfold.codegen import write_c
 
-        slack = self._slack_cells()
-
         def write(_: object) -> tuple[list[FoldedRegion], bytes]:
-            regions = self._with_checks(result.region(self.loops, self.style, slack) for result in results)
+            regions = self._with_checks(map(self.region, results))
             return regions, write_c(regions)
 
         try:
@@ -160,6 +158,10 @@ class FoldedOutput:
             raise BudgetExceeded(f"no code is written: {reason}") from None
         _say(f"the loops stay as written: {reason}")
         return regions, code
+
+    def region(self, result: FoldResult) -> FoldedRegion:
+        """What to write for a fold."""
+        return result.region(self.loops, self.style, self._slack_cells())
 
     def _with_checks(self, regions: Iterable[FoldedRegion]) -> list[FoldedRegion]:
         return [replace(region, checks_assumptions=self.checks_assumptions) for region in regions]

@@ -18,6 +18,7 @@ from arrayfold.fold.options import FoldOptions, Progress, checked_params
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.fold.shared import fold_into_one_memory
 from arrayfold.fold.tiles import fold_in_tiles
+from arrayfold.fold.tune import Tuning, fold_tuned
 from arrayfold.frontends.kernel import Kernel, as_problem
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
@@ -38,6 +39,7 @@ def fold(
     share: Share | None = None,
     local: int | str | None = None,
     order: Literal["auto"] | None = None,
+    tune: bool = False,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
@@ -55,14 +57,18 @@ def fold(
     gives each iteration of the first two loops a buffer of its own, and local="b" each iteration of the loops
     over b a part of each array.
 
-    order="auto" first brings the program into the order that is predicted to be fastest.
+    order="auto" first brings the program into the order that is predicted to be fastest. With tune=True the
+    best candidates are compiled and measured at the sizes of params, and the fastest one is taken; what was
+    measured is in result.problem.chosen.measured.
     """
     options = FoldOptions(dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local)
     limit = as_budget(budget)
     found = as_problem(problem)
+    if order not in (None, "auto"):
+        raise InputError(f"there is no order {order!r}; it is 'auto', or what reorder() makes")
+    if tune:
+        return fold_tuned(found, options, fold_as, limit, Tuning(), progress)
     if order is not None:
-        if order != "auto":
-            raise InputError(f"there is no order {order!r}; it is 'auto', or what reorder() makes")
         found = ChooseOrder(options.params).apply(found, limit)
     return fold_as(found, options, limit, progress)
 

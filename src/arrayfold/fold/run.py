@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from arrayfold.base.errors import InputError
-from arrayfold.c.source import CSource
 from arrayfold.codegen import FoldedRegion, allocated_cells
 from arrayfold.exact.isl import at_sizes
 from arrayfold.fold.result import FoldResult
@@ -91,17 +90,17 @@ def run_at(
     source = program.source
     assert source is not None
     compared = compare_runs(program, folded_code, sizes, setting)
-    before, after = _bytes(result, source, sizes[0], region)
+    before, after = array_bytes(result, sizes[0], region)
     report = RunReport(program.name, compared[0], tuple(compared[1:]), before, after, setting.sanitize)
     return replace(report, is_as_it_is=is_main(source))
 
 
-def _bytes(
-    result: FoldResult, source: CSource, sizes: Mapping[str, int], region: FoldedRegion | None
-) -> tuple[int, int]:
-    """Bytes of the arrays before and after."""
+def array_bytes(result: FoldResult, sizes: Mapping[str, int], region: FoldedRegion | None) -> tuple[int, int]:
+    """Bytes of the arrays before and after, those of a C file."""
     program = result.problem
     assert isinstance(program, Program)
+    source = program.source
+    assert source is not None
     width = {array.name: max(1, source.variables[array.name].element.bits // 8) for array in result}
     before = sum(
         max(1, source.replaced[old].element.bits // 8) * max(0, size.at(sizes))

@@ -56,7 +56,7 @@ class ChooseOrder:
         for rated in choice.rated:
             if not choice.is_allowed(rated):
                 continue
-            asked = self._reorder(program, rated)
+            asked = self.reorder(program, rated)
             try:
                 found = asked.apply(program, limit)
             except ArrayfoldError:
@@ -67,7 +67,8 @@ class ChooseOrder:
             return replace(found, chosen=_words(rated, choice, asked, given_up))
         return before
 
-    def _reorder(self, program: Program, rated: Rated) -> Reorder:
+    def reorder(self, program: Program, rated: Rated) -> Reorder:
+        """What brings the program into one of the orders that were compared."""
         if rated.is_as_written:
             return Reorder(parallel=self.parallel)
         is_parallel = self.parallel or bool(program.parallel)

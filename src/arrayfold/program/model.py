@@ -173,19 +173,41 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class MeasuredVersion:
+    """A version of a program whose time was measured.
+
+    name         what kind of order it has
+    options      of the command line that give it; none for the order as written
+    seconds      of one call; None if it could not be timed, for a reason
+    size_bytes   of the arrays that are folded, in this version
+    is_original  whether nothing is folded
+    """
+
+    name: str
+    options: tuple[str, ...]
+    seconds: float | None
+    size_bytes: int
+    reason: str = ""
+    is_original: bool = False
+
+
+@dataclass(frozen=True)
 class ChosenOrder:
     """The order that was chosen for a program.
 
     name     what kind of order it is
     why      why this one
     options  of the command line that give it again; none for the order as written
-    speed    how many times as fast as the order as written it is predicted to be
+    speed    how many times as fast as the order as written it is predicted to be; where orders were
+             measured, how many times as fast as the original it was
+    measured  the versions that were measured, the original among them
     """
 
     name: str
     why: str
     options: tuple[str, ...]
     speed: float = 1.0
+    measured: tuple[MeasuredVersion, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,13 +98,26 @@ def _order(result: FoldResult) -> dict[str, Any]:
     assert isinstance(result.problem, Program)
     chosen = result.problem.chosen
     assert chosen is not None
-    return {
+    data: dict[str, Any] = {
         "region": result.problem.name,
         "order": chosen.name,
         "reason": chosen.why,
         "options": list(chosen.options),
         "speed": round(chosen.speed, 3),
     }
+    if chosen.measured:
+        data["measured"] = [
+            {
+                "order": one.name,
+                "options": list(one.options),
+                "seconds": one.seconds,
+                "bytes": one.size_bytes,
+                "original": one.is_original,
+                "reason": one.reason,
+            }
+            for one in chosen.measured
+        ]
+    return data
 
 
 def _assumption(one: Assumption) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -39,16 +39,19 @@ def fold_report(
     validation: Validation | None = None,
     tool: Tool | None = None,
     hint: str = "",
+    again: Callable[[Sequence[str]], str] = shlex.join,
 ) -> RenderableType:
     """For each region a table with one line an array, and what was kept; then what running them showed.
 
     The last line says what was checked of the code that was written, those before it what else to try.
+
+    again  what to type for options that give an order which was chosen
     """
     parts: list[RenderableType] = []
     for result in results:
         if len(results) > 1:
             parts.append(Text(f"region {result.problem.name}", style="bold"))
-        parts += _fold_parts(result)
+        parts += _fold_parts(result, again if len(results) == 1 else shlex.join)
         if tool is not None:
             parts += [Text(f"{tool}: {line}") for array in result for line in in_words_of(tool, array)]
     if hint:
@@ -60,22 +63,43 @@ def fold_report(
     return Group(*parts)
 
 
-def _fold_parts(result: FoldResult) -> list[RenderableType]:
+def _fold_parts(result: FoldResult, again: Callable[[Sequence[str]], str]) -> list[RenderableType]:
     parts: list[RenderableType] = [_fold_table(result) if result.arrays else Text(result.why_nothing)]
     parts += [Text(line) for line in _members(result)]
-    parts += [Text(line) for line in order_lines(result)]
+    parts += _measured_parts(result)
+    parts += [Text(line) for line in order_lines(result, again)]
     if result.footprint is not None and len(result.arrays) > 0:
         parts += [Text(line, style="bold") for line in _footprint_lines(result.footprint)]
     return [*parts, *(Text(note) for note in _notes(result))]
 
 
-def order_lines(result: FoldResult) -> list[str]:
+def order_lines(result: FoldResult, again: Callable[[Sequence[str]], str] = shlex.join) -> list[str]:
     """Which order was chosen and why, and how to have it again without a search."""
     chosen = result.problem.chosen if isinstance(result.problem, Program) else None
     if chosen is None:
         return []
-    again = [f"the same order without a search: {shlex.join(chosen.options)}"] if chosen.options else []
-    return [f"order: {chosen.name}, {chosen.why}", *again]
+    search = "measuring" if chosen.measured else "a search"
+    lines = [f"order: {chosen.name}, {chosen.why}"]
+    if chosen.options or chosen.measured:
+        lines.append(f"the same order without {search}: {again(chosen.options)}")
+    return lines
+
+
+def _measured_parts(result: FoldResult) -> list[RenderableType]:
+    """The versions that were measured, the fastest one first."""
+    chosen = result.problem.chosen if isinstance(result.problem, Program) else None
+    if chosen is None or not chosen.measured:
+        return []
+    original = next(one.seconds for one in chosen.measured if one.is_original)
+    assert original is not None
+    table = plain_table("measured", "seconds", "speed", "bytes", whole=("measured", "seconds"))
+    for one in chosen.measured:
+        if one.seconds is None:
+            table.add_row(one.name, one.reason, "", f"{one.size_bytes:,}")
+            continue
+        speed = f"{original / max(1e-12, one.seconds):.2f}"
+        table.add_row(one.name, f"{one.seconds:.6f}", speed, f"{one.size_bytes:,}")
+    return [table]
 
 
 def _members(result: FoldResult) -> list[str]:

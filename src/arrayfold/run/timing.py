@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arrayfold.program.model import Program
@@ -35,9 +36,13 @@ static double arrayfold_now(void)
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one call of each version, the least of all that were measured."""
+    """Seconds of one call of each version, the least of all that were measured.
+
+    failures  versions that were left out, and why
+    """
 
     seconds: Mapping[str, float]
+    failures: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def ratio(self, first: str, then: str) -> float:
         """How many times as fast the second one is."""
@@ -52,6 +57,7 @@ def time_versions(
     rounds: int = 3,
     seconds: float = 60.0,
     least: float = 0.05,
+    may_fail: Collection[str] = (),
     done: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Timing:
     """The time of one call of each version of the program's function.
@@ -60,6 +66,7 @@ def time_versions(
     rounds    how often each is started; they take turns
     seconds   how long one start may take
     least     each start calls the function for so many seconds, after a call that is not counted
+    may_fail  versions that are left out where they cannot be compiled or timed; others raise
     done      is told how many of all steps are done
     """
     compiler = find_compiler()
@@ -67,20 +74,35 @@ def time_versions(
         raise CannotRun("there is no C compiler on this machine (looked for CC, cc, gcc, clang)")
     steps, count = (1 + rounds) * len(versions), 0
     best: dict[str, float] = {}
+    failures: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
         programs: dict[str, Path] = {}
         for number, (name, code) in enumerate(versions.items()):
-            programs[name] = _compiled(compiler, program, code, sizes, Path(folder, str(number)), least)
+            with _left_out(name, may_fail, failures):
+                programs[name] = _compiled(compiler, program, code, sizes, Path(folder, str(number)), least)
             count += 1
             done(count, steps)
         numbers = Driver(program).numbers(sizes)
         for _ in range(rounds):
-            for name, executable in programs.items():
-                took = _measured(executable, numbers, seconds)
-                best[name] = min(took, best.get(name, took))
+            for name in versions:
+                if name not in failures:
+                    with _left_out(name, may_fail, failures):
+                        took = _measured(programs[name], numbers, seconds)
+                        best[name] = min(took, best.get(name, took))
                 count += 1
                 done(count, steps)
-    return Timing(best)
+    return Timing({name: took for name, took in best.items() if name not in failures}, failures)
+
+
+@contextmanager
+def _left_out(name: str, may_fail: Collection[str], failures: dict[str, str]) -> Generator[None]:
+    """Remembers why a version cannot be compiled or timed, where it may fail."""
+    try:
+        yield
+    except CannotRun as error:
+        if name not in may_fail:
+            raise
+        failures[name] = str(error).splitlines()[0]
 
 
 def _compiled(
