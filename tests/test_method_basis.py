@@ -20,6 +20,7 @@ from arrayfold.exact.lattice import axes
 from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Proof, verify
 from arrayfold.methods import Request
 from arrayfold.methods.basis import METHOD
 from arrayfold.methods.farkas import Measures, bound_forms, measures, width_conditions
@@ -327,3 +328,17 @@ def test_the_same_answer_on_every_run() -> None:
         conflicts = example(file)
         first, second = (asked(conflicts).mapping for _ in range(2))
         assert first == second
+
+
+def test_pieces_may_use_orders_of_their_own() -> None:
+    """Where i + j is ±1 it wants to be first, and so does i where that is ±1: 4 cells, not 2N (§4.1)."""
+    problem = read_problem(
+        "pieces.toml",
+        'context = "[N] -> { : N >= 4 }"\narray = "[N] -> { A[i, j] : -2N <= i, j < 2N }"\n'
+        'differences = "[N] -> { A[i, j] : i + j = 1 and -N < i < N; A[1, j] : -N < j < N - 2 }"',
+    )
+    conflicts = Analysis.of(problem).conflicts("A")
+    (given,) = METHOD.find(conflicts, Request.of(conflicts, {}, all_orders=False))
+    (best,) = METHOD.find(conflicts, Request.of(conflicts, {}))
+    assert (given.size, best.size) == (f("2*N - 2"), f("4"))
+    assert isinstance(verify(conflicts, best), Proof)

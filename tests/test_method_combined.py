@@ -129,3 +129,15 @@ def test_too_many_dimensions_are_refused() -> None:
 def test_the_same_answer_on_every_run() -> None:
     first, second = (found(example("lbm-d2q9")) for _ in range(2))
     assert first == second
+
+
+def test_rows_are_completed_for_all_sizes_together() -> None:
+    """Narrow rows with entries beyond those that are tried one by one (§4.3, heuristic 1 on what is left)."""
+    conflicts = problem(
+        "[N, M] -> { A[x, y] : 0 <= x, y < 20*(N + M) }",
+        "[N, M] -> { A[x, y] : -N <= 8x - y <= N and -M <= y - 7x <= M }",
+        "[N, M] -> { : N >= 2 and M >= 2 }",
+    )
+    mapping = found(conflicts)
+    assert mapping.size == f("(N + 1)*(M + 1)")
+    assert (f("8"), f("-1")) in mapping.matrix

@@ -23,8 +23,10 @@ from arrayfold.cli.options import (
     DEFAULT_BUDGET,
     Arrays,
     AsJson,
+    AsPublished,
     BudgetSeconds,
     Force,
+    LinearForm,
     Method,
     NoCheck,
     Params,
@@ -121,6 +123,8 @@ def fold(
     ] = False,
     array: Arrays = None,
     method: Method = "auto",
+    as_published: AsPublished = False,
+    linear_form: LinearForm = False,
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     power_of_two: PowerOfTwo = False,
@@ -139,6 +143,7 @@ def fold(
 ) -> None:
     """Analyse, fold, prove, write the code, and print the table."""
     from arrayfold.fold.options import FoldOptions, check_together
+    from arrayfold.methods import as_published as published_name
 
     asked = {"mode": mode != "contract", "local": local, "power-of-two": power_of_two}
     asked |= {"favor": favor != "size", "placement": placement, f"share {share}": True}
@@ -149,11 +154,12 @@ def fold(
     options = FoldOptions(
         parameter_values(param),
         tuple(array or ()),
-        method,
+        published_name(method) if as_published else method,
         power_of_two,
         favor,
         share if is_shared else None,
         _local(local),
+        linear_form,
     )
     if os.path.isdir(source.file):  # noqa: PTH112
         given = {"output": output, "loops": loops, "run": run, "sanitize": sanitize, "placement": placement}

@@ -36,6 +36,11 @@ Params = Annotated[
 Method = Annotated[
     str, typer.Option(metavar="NAME", help="How to look for mappings.", autocompletion=_methods)
 ]
+AsPublished = Annotated[
+    bool,
+    typer.Option("--as-published", help="Run the method's algorithm as its paper prints it, no further."),
+]
+LinearForm = Annotated[bool, typer.Option("--linear-form", help="Mappings with one row.")]
 BudgetSeconds = Annotated[
     float,
     typer.Option("--budget", metavar="SECONDS", min=0.001, max=1e6, help="Time that the work may take."),

@@ -19,6 +19,7 @@ from arrayfold.mapping.modular import AddressMapping, ModularMapping, TableMappi
 from arrayfold.methods import Request
 from arrayfold.select.cases import MappingCase, find_cases, settled
 from arrayfold.select.choose import choose
+from arrayfold.select.linear_form import in_linear_form
 from arrayfold.select.policy import best_for_loops, stands_for
 
 _SHARE_FOR_CONFLICTS = 0.6
@@ -45,13 +46,15 @@ def fold_one(
         best = choose(method, conflicts, request)
     else:
         best = best_for_loops(loops, conflicts, request, _at_the_bound(bound, request), favor)
+    if options.linear_form:
+        best = in_linear_form(best, conflicts, request)
     assert best.mapping is not None
     assert isinstance(best.verdict, Proof)
     if bound is None:
         progress(f"{name}: lower bound")
         bound = bound_beside(best.mapping, conflicts, params, budget)
     cases: tuple[MappingCase, ...] = ()
-    if method == "auto" and not power_of_two:
+    if method == "auto" and not (power_of_two or options.linear_form):
         progress(f"{name}: cases")
         found = find_cases(conflicts, request, best.mapping.size, bound)
         best, cases = settled(

@@ -38,6 +38,7 @@ def fold(
     favor: Favor = "size",
     share: Share | None = None,
     local: int | str | None = None,
+    linear_form: bool = False,
     order: Literal["auto"] | None = None,
     tune: bool = False,
     progress: Progress = lambda _: None,
@@ -55,13 +56,15 @@ def fold(
     With favor="speed" and method="auto" a mapping that makes faster loops wins over the smallest one, as long
     as it has at most twice as many cells. share says how arrays share memory: see fold_shared(). local=2
     gives each iteration of the first two loops a buffer of its own, and local="b" each iteration of the loops
-    over b a part of each array.
+    over b a part of each array. linear_form=True gives every mapping one row.
 
     order="auto" first brings the program into the order that is predicted to be fastest. With tune=True the
     best candidates are compiled and measured at the sizes of params, and the fastest one is taken; what was
     measured is in result.problem.chosen.measured.
     """
-    options = FoldOptions(dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local)
+    options = FoldOptions(
+        dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local, linear_form
+    )
     limit = as_budget(budget)
     found = as_problem(problem)
     if order not in (None, "auto"):

@@ -27,6 +27,7 @@ class FoldOptions:
     share         how arrays share memory with each other; "none" counts them together, None does not
     local         how many outer loops make a tile with a buffer of its own, or the name of the loop whose
                   iterations have a part of each array
+    linear_form   mappings have one row
     """
 
     params: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -36,6 +37,7 @@ class FoldOptions:
     favor: Favor = "size"
     share: Share | None = None
     local: int | str | None = None
+    linear_form: bool = False
 
     def __post_init__(self) -> None:
         checked_method(self.method)
@@ -64,6 +66,8 @@ class FoldOptions:
 INCOMPATIBLE = (
     ("local", "power-of-two", "buffers and bands choose their rows themselves"),
     ("local LOOPS", "favor", "buffers choose their rows themselves"),
+    ("local", "linear-form", "buffers and bands choose their rows themselves"),
+    ("favor", "linear-form", "what is faster is chosen among all forms of a mapping"),
     ("favor", "method", "what is faster is chosen among the mappings of all methods"),
     ("share", "local", "whole arrays share memory, not parts of them"),
     ("share", "power-of-two", "shared memory is made as small as can be"),

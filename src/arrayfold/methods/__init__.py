@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from arrayfold.base.errors import InputError
 from arrayfold.methods import (
     basis,
     combined,
@@ -18,6 +19,7 @@ from arrayfold.methods import (
     successive_modulo,
 )
 from arrayfold.methods.method import Method, Request
+from arrayfold.methods.published import PUBLISHED
 
 METHODS: Mapping[str, Method] = {
     method.name: method
@@ -36,4 +38,36 @@ METHODS: Mapping[str, Method] = {
     )
 }
 
-__all__ = ["METHODS", "Method", "Request"]
+_AS_PUBLISHED = "-as-published"
+
+
+def method_named(name: str) -> Method:
+    """The method of that name, one as published among them."""
+    known = {**METHODS, **PUBLISHED}
+    if name not in known:
+        raise InputError(f"there is no method {name!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
+    return known[name]
+
+
+def citation_of(name: str) -> str:
+    """What the method of that name comes from; empty if there is none."""
+    known = {**METHODS, **PUBLISHED}
+    return known[name].citation if name in known else ""
+
+
+def as_published(name: str) -> str:
+    """The name of the published algorithm behind a method.
+
+    >>> as_published("lattice")
+    'lattice-as-published'
+    """
+    if name + _AS_PUBLISHED not in PUBLISHED:
+        names = [published.removesuffix(_AS_PUBLISHED) for published in PUBLISHED]
+        raise InputError(
+            f"--as-published: no paper prints an algorithm for method {name!r}; "
+            f"there is one for {', '.join(names[:-1])} and {names[-1]}"
+        )
+    return name + _AS_PUBLISHED
+
+
+__all__ = ["METHODS", "PUBLISHED", "Method", "Request", "as_published", "citation_of", "method_named"]

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from arrayfold.base.errors import BudgetExceeded
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import exceeding
-from arrayfold.exact.isl import image, linear_form
 from arrayfold.exact.lattice import Vector, axes
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.farkas import measures
 from arrayfold.methods.method import Method, Request
 from arrayfold.methods.narrow_rows import NarrowRows
+from arrayfold.methods.piecewise_moduli import RowWidths, fold_in_order, fold_piece_by_piece
 
 _MOST_MEASURES = 6
 _MOST_ORDERS = 120
@@ -30,7 +27,7 @@ def find_basis(conflicts: Conflicts, request: Request) -> Sequence[ModularMappin
 
     There is a basis for each order in which the growth with the parameters is minimised. The orders of the
     rows are those of DIY15 §4.1: a width depends on the rows before, and the order in which they were found
-    is not always the best.
+    is not always the best; pieces of the differences may have orders of their own.
     """
     if conflicts.differences.is_empty():
         return [ModularMapping.of(conflicts.name, conflicts.array.dimensions, [], [])]
@@ -59,21 +56,12 @@ def _bases(conflicts: Conflicts, request: Request) -> Iterator[list[Vector]]:
 
 
 def _mappings(conflicts: Conflicts, rows: Sequence[Vector], request: Request) -> Iterator[ModularMapping]:
-    @cache
-    def modulus(row: Vector, settled: frozenset[Vector]) -> Formula:
-        return _modulus(conflicts, row, settled)
-
-    for order in itertools.islice(itertools.permutations(rows), _MOST_ORDERS if request.all_orders else 1):
-        moduli = [modulus(row, frozenset(order[:k])) for k, row in enumerate(order)]
-        yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, order, moduli)
-
-
-def _modulus(conflicts: Conflicts, row: Vector, settled: frozenset[Vector]) -> Formula:
-    """One more than the largest value of the row on the differences where the settled rows vanish."""
-    aligned = conflicts.differences
-    for other in sorted(settled):
-        aligned = aligned.intersect(linear_form(aligned.get_space(), other).zero_set())
-    return exceeding(image(aligned, linear_form(aligned.get_space(), row)), conflicts.context)
+    permutations = itertools.permutations(range(len(rows)))
+    orders = list(itertools.islice(permutations, _MOST_ORDERS if request.all_orders else 1))
+    widths = RowWidths(conflicts.differences, conflicts.context, rows)
+    for order in orders:
+        yield fold_in_order(conflicts, widths, order)
+    yield from fold_piece_by_piece(conflicts, rows, orders, request)
 
 
 METHOD = Method(

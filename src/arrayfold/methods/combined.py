@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import islpy as isl
 
+from arrayfold.base.errors import BudgetExceeded
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.isl import linear_form
 from arrayfold.exact.lattice import Vector, combine, kernel_frame
 from arrayfold.mapping.modular import ModularMapping
+from arrayfold.methods.farkas import measures
 from arrayfold.methods.method import Method, Request
-from arrayfold.methods.reuse_chains import LARGEST_ENTRY, Completion, find_by_chains, mapping_of
+from arrayfold.methods.narrow_rows import NarrowRows
+from arrayfold.methods.reuse_chains import LARGEST_ENTRY, Chain, Completion, find_by_chains, mapping_of
 from arrayfold.methods.reuse_vectors import directions
 from arrayfold.methods.widths import Widths
+
+_MOST_MEASURES = 6
 
 
 def find_combined(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
     """The smallest mappings over chains of short reuse vectors, each completed by rows of small width."""
     found = find_by_chains(conflicts, request, complete_by_widths, "combined")
     mappings = [mapping_of(conflicts, chain, completion) for chain, completion in found]
+    with suppress(BudgetExceeded):
+        mappings += _completed_by_narrow_rows(conflicts, [chain for chain, _ in found], request)
     return sorted(mappings, key=lambda mapping: request.rank(mapping.size))
+
+
+def _completed_by_narrow_rows(
+    conflicts: Conflicts, chains: Sequence[Chain], request: Request
+) -> Iterator[ModularMapping]:
+    """Chains completed by rows of least width for all parameter values, in the orthogonal of the chain.
+
+    Small rows rank the chains at one size; which rows are narrowest is decided here (DIY15 §4.1.3 and §4.3).
+    """
+    context = conflicts.context.align_params(conflicts.differences.get_space())
+    for chain in chains:
+        if not chain.rows or conflicts.differences.is_empty():
+            continue
+        narrow = NarrowRows(conflicts.differences, context, chain.rows, request.budget)
+        for measured in measures(context, request.sizes)[:_MOST_MEASURES]:
+            yield mapping_of(conflicts, chain, Completion(tuple(narrow.find(measured)), 1))
 
 
 def complete_by_widths(here: isl.Set, rows: tuple[Vector, ...], request: Request) -> Completion:

@@ -69,7 +69,7 @@ def find_by_chains(
 
     complete  takes { [d] }, the differences at that size, and the rows that vanish on the chain
     """
-    _check_applicable(conflicts, name)
+    check_applicable(conflicts, name)
     if conflicts.differences.is_empty():
         return [(Chain((), ()), Completion((), 1))]
     here = at_sizes(conflicts.differences, request.sizes).reset_tuple_id()
@@ -93,7 +93,8 @@ def _no_chain(conflicts: Conflicts) -> Chain:
     return Chain((), tuple(axes(conflicts.array.rank)))
 
 
-def _check_applicable(conflicts: Conflicts, name: str) -> None:
+def check_applicable(conflicts: Conflicts, name: str) -> None:
+    """Raise unless short vectors can be searched: few dimensions, and bounded differences."""
     rank = conflicts.array.rank
     if rank > _MOST_DIMENSIONS:
         raise MethodNotApplicable(

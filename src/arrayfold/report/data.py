@@ -15,7 +15,7 @@ from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample, Proof
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
-from arrayfold.methods import METHODS
+from arrayfold.methods import citation_of
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Program
@@ -285,7 +285,7 @@ def _candidate(candidate: Candidate, array: ComparedArray) -> dict[str, Any]:
         "proved": candidate.is_proved,
         "optimal": gap.is_minimal,
         "seconds": round(candidate.seconds, 6),
-        "citation": METHODS[candidate.method].citation if candidate.method in METHODS else "",
+        "citation": citation_of(candidate.method),
     }
 
 

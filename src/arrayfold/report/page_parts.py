@@ -17,7 +17,7 @@ from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample, Proof
 from arrayfold.mapping.modular import TableMapping
-from arrayfold.methods import METHODS
+from arrayfold.methods import citation_of
 from arrayfold.report.code_view import changed_part, marked_code
 from arrayfold.report.words import (
     bound_sentence,
@@ -309,7 +309,7 @@ def _methods(compared: ComparedArray | None) -> list[Markup]:
     rows: list[list[str]] = []
     for one in compared.candidates:
         time = f"{one.seconds * 1000:,.0f} ms"
-        citation = METHODS[one.method].citation if one.method in METHODS else ""
+        citation = citation_of(one.method)
         name = f"{one.method} ({citation})" if citation else one.method
         if one.mapping is None:
             rows.append([name, one.reason, "none", "", time])

@@ -15,7 +15,7 @@ from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
-from arrayfold.methods import METHODS, Request
+from arrayfold.methods import METHODS, Request, method_named
 from arrayfold.select.residues import Residue
 from arrayfold.select.strides import Strides
 
@@ -55,7 +55,7 @@ def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
     """
     if method == "identity" and request.budget.operations < _OPERATIONS_FOR_IDENTITY:
         request = replace(request, budget=Budget.of_work(_OPERATIONS_FOR_IDENTITY))
-    return _smallest_proved(method, METHODS[method].find, conflicts, request)
+    return _smallest_proved(method, method_named(method).find, conflicts, request)
 
 
 def _smallest_proved(
@@ -167,9 +167,7 @@ def choose(method: str, conflicts: Conflicts, request: Request) -> Candidate:
 
 def checked_method(method: str) -> str:
     """The method, if there is one of that name."""
-    if method != "auto" and method not in METHODS:
-        raise InputError(f"there is no method {method!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
-    return method
+    return method if method == "auto" else method_named(method).name
 
 
 def candidates_of_auto(
