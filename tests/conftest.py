@@ -16,6 +16,8 @@ collect_ignore_glob = ["programs/*", "errors/*"]
 
 # Predicted times are those of one machine, wherever the tests run.
 os.environ["ARRAYFOLD_CACHES"] = "32K,1M,16M"
+# So are the lines of tables.
+os.environ.pop("COLUMNS", None)
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0
 _WIDTH_OF_FILES = 400
 _BAR = 30
+_TRAILING_BLANKS = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,11 @@ class Console:
             return
         from rich.console import Console
 
-        wide_enough = None if sys.stdout.isatty() else _WIDTH_OF_FILES
-        Console(width=wide_enough, soft_wrap=wide_enough is not None).print(report())
+        is_file = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+        console = Console(width=_WIDTH_OF_FILES if is_file else None, soft_wrap=is_file)
+        with console.capture() as shown:
+            console.print(report())
+        sys.stdout.write(_TRAILING_BLANKS.sub(r"\1", shown.get()))
 
     def note(self, text: str) -> None:
         """Say something about a result that went elsewhere."""

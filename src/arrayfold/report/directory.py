@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from arrayfold.explore.directory import FoldedFile
-from arrayfold.report.tables import plain_table
+from arrayfold.report.plain_table import PlainTable
 
 
 def directory_data(files: Sequence[FoldedFile]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def directory_data(files: Sequence[FoldedFile]) -> dict[str, Any]:
 
 def directory_report(files: Sequence[FoldedFile]) -> RenderableType:
     """A row for each array, and what went wrong below."""
-    table = plain_table("file", "array", "mapping", "cells", "instead of", "verdict")
+    table = PlainTable("file", "array", "mapping", "cells", "instead of", "verdict")
     for item in files:
         for row in item.arrays:
             verdict = "proved, minimal" if row["optimal"] else "proved"

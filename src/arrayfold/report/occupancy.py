@@ -14,7 +14,8 @@ from arrayfold.fold.result import FoldResult
 from arrayfold.methods.occupancy_vectors import OccupancyResult, OccupiedArray
 from arrayfold.methods.occupancy_vectors.schedules import affine_text
 from arrayfold.report.data import fold_data
-from arrayfold.report.tables import fold_report, plain_table
+from arrayfold.report.plain_table import PlainTable
+from arrayfold.report.tables import fold_report
 from arrayfold.run.outcome import NotRun, RunReport
 
 
@@ -77,7 +78,7 @@ def occupancy_report(
 ) -> RenderableType:
     """The table of vectors, the schedule, and what is missing; then what the written code does."""
     titles = ("array", "this schedule", "all affine ones", "all schedules", "store", "cells", "verdict")
-    table = plain_table(*titles, whole=("array",))
+    table = PlainTable(*titles)
     notes: list[str] = []
     for array in result.arrays:
         table.add_row(

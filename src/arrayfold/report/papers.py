@@ -11,7 +11,7 @@ from rich.text import Text
 from arrayfold.explore.papers import ReproducedRow, ReproducedTable
 from arrayfold.judge.verify import Counterexample, Proof, Verdict
 from arrayfold.report.data import formula_text
-from arrayfold.report.tables import plain_table
+from arrayfold.report.plain_table import PlainTable
 from arrayfold.select.choose import Candidate
 
 TITLES = (
@@ -37,8 +37,7 @@ def papers_report(tables: Sequence[ReproducedTable]) -> RenderableType:
     """For each paper its table, with the notes below it."""
     parts: list[RenderableType] = []
     for table in tables:
-        shown = plain_table(*TITLES)
-        shown.title, shown.title_justify = table.published.title, "left"
+        shown = PlainTable(*TITLES, heading=table.published.title)
         for cells in table_cells(table):
             shown.add_row(*(Text(cell, style=_STYLES.get(cell.partition(" ")[0], "")) for cell in cells))
         parts += [shown, *(Text(note) for note in table_notes(table)), Text()]

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from arrayfold.base.choices import Tool
@@ -21,6 +20,7 @@ from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.model import Program
 from arrayfold.report.other_tools import in_words_of
+from arrayfold.report.plain_table import PlainTable
 from arrayfold.report.words import array_notes, bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
 from arrayfold.select.cases import MappingCase
@@ -133,9 +133,8 @@ def _footprint_lines(footprint: Footprint) -> list[str]:
     return [*lines, *(f"note: {remark}" for remark in (*why, *footprint.remarks, *doubts))]
 
 
-def _fold_table(result: FoldResult) -> Table:
-    titles = ("array", "mapping", "cells", "instead of", "lower bound", "verdict", "method")
-    table = plain_table(*titles, whole=("array", "method"))
+def _fold_table(result: FoldResult) -> PlainTable:
+    table = PlainTable("array", "mapping", "cells", "instead of", "lower bound", "verdict", "method")
     for array in result.arrays:
         if array.is_by_cases:
             _add_cases(table, array)
@@ -152,7 +151,7 @@ def _fold_table(result: FoldResult) -> Table:
     return table
 
 
-def _add_cases(table: Table, array: FoldedArray) -> None:
+def _add_cases(table: PlainTable, array: FoldedArray) -> None:
     """One line a case, where these are the answer."""
     original = str(array.original_size) if array.role is None else f"({array.role})"
     for number, case in enumerate(array.cases):
@@ -195,20 +194,35 @@ def _was_here(array: FoldedArray) -> int | None:
 
 
 def _notes(result: FoldResult) -> list[str]:
-    notes = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
-    notes += [f"note: assumed: {one}" for one in result.assumptions]
-    notes += [f"note: {one}" for one in result.growth]
+    """What is kept and assumed, then what is to be said of arrays: once where it is the same of several."""
+    lines = [f"kept: {name} ({reason})" for name, reason in result.kept.items()]
+    lines += [f"note: assumed: {one}" for one in result.assumptions]
+    lines += [f"note: {one}" for one in result.growth]
+    arrays_of: dict[str, list[str]] = {}
     for array in result.arrays:
-        notes += [f"note: {array.name}: {note}" for note in array_notes(result, array)]
-        if array.is_by_cases:
-            is_code = isinstance(result.problem, Program) and result.problem.source is not None
-            code = ", which the code has" if is_code else ""
-            notes.append(f"for all sizes: {array.mapping}, {_cells(array.size)} (proved){code}")
-        for case in () if array.is_by_cases else array.cases:
-            minimal = ", minimal" if array.is_least_case(case) else ""
-            notes.append(f"case {_when(array, case)}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
-        notes += [f"note: {array.name}: {note}" for note in bound_notes(array.gap)]
-    return notes
+        for note in (*array_notes(result, array), *_told_bound_notes(array)):
+            arrays_of.setdefault(note, []).append(array.name)
+    lines += [f"note: {', '.join(dict.fromkeys(names))}: {note}" for note, names in arrays_of.items()]
+    return [*lines, *(line for array in result.arrays for line in _case_lines(result, array))]
+
+
+def _told_bound_notes(array: FoldedArray) -> list[str]:
+    """Those that the verdict does not say."""
+    is_said = array.gap.words == f"minimal for {array.gap.shown_for_cells}"
+    return bound_notes(array.gap, with_sizes=not is_said)
+
+
+def _case_lines(result: FoldResult, array: FoldedArray) -> list[str]:
+    """What holds besides the answer in the table: cases, or the mapping for all sizes."""
+    if array.is_by_cases:
+        is_code = isinstance(result.problem, Program) and result.problem.source is not None
+        code = ", which the code has" if is_code else ""
+        return [f"for all sizes: {array.mapping}, {_cells(array.size)} (proved){code}"]
+    lines: list[str] = []
+    for case in array.cases:
+        minimal = ", minimal" if array.is_least_case(case) else ""
+        lines.append(f"case {_when(array, case)}: {case.mapping}, {_cells(case.size)} (proved{minimal})")
+    return lines
 
 
 def _with_value(formula: Formula, value: int | None) -> str:
@@ -257,14 +271,13 @@ def _compared_cases(array: ComparedArray) -> list[Text]:
     ]
 
 
-def _compare_table(array: ComparedArray) -> Table:
-    titles = ("method", "mapping", "cells", "times the bound", "verdict", "time")
-    table = plain_table(*titles, whole=("method",))
+def _compare_table(array: ComparedArray) -> PlainTable:
     title = f"{array.conflicts.name}: {array.conflicts.original_size} cells"
     gaps = [gap for gap in map(array.gap, array.candidates) if gap is not None and not gap.only_here]
     is_known = bool(gaps) and gaps[0].is_bound_known
-    table.title = f"{title}, at least {_bound_text(gaps[0])}{_sizes_of_bound(gaps[0])}" if is_known else title
-    table.title_justify = "left"
+    least = f", at least {_bound_text(gaps[0])}{_sizes_of_bound(gaps[0])}" if is_known else ""
+    titles = ("method", "mapping", "cells", "times the bound", "verdict", "time")
+    table = PlainTable(*titles, heading=f"{title}{least}")
     for candidate in array.candidates:
         seconds = f"{candidate.seconds * 1000:.1f} ms"
         if candidate.mapping is None:
@@ -351,15 +364,3 @@ def conflicts_report(arrays: list[Conflicts]) -> RenderableType:
         for note in conflicts.notes:
             text.append(f"  note         {note}\n")
     return text
-
-
-def plain_table(*titles: str, whole: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
-    """A table without lines.
-
-    whole  columns that are not wrapped
-    right  columns of numbers
-    """
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for title in titles:
-        table.add_column(title, no_wrap=title in whole, justify="right" if title in right else "left")
-    return table

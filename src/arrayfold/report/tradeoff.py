@@ -11,7 +11,7 @@ from rich.text import Text
 
 from arrayfold.explore import Exploration
 from arrayfold.report.figures import new_figure
-from arrayfold.report.tables import plain_table
+from arrayfold.report.plain_table import PlainTable
 
 
 def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
 def tradeoff_report(exploration: Exploration, *, everything: bool) -> RenderableType:
     """The frontier, or every possible order, and the commands that reproduce it."""
     numbers = ("steps", "in parallel", "cells")
-    table = plain_table("order", *numbers, "command", right=numbers)
+    table = PlainTable("order", *numbers, "command", right=numbers)
     frontier = exploration.frontier
     for point in exploration.possible if everything else frontier:
         table.add_row(

@@ -87,13 +87,13 @@ def array_notes(result: FoldResult, array: FoldedArray) -> list[str]:
     return notes
 
 
-def bound_notes(gap: Gap) -> list[str]:
-    """What is to be said of a lower bound besides its formula."""
+def bound_notes(gap: Gap, *, with_sizes: bool = True) -> list[str]:
+    """What is to be said of a lower bound besides its formula, and for which sizes that was shown."""
     said: list[str] = []
     if gap.no_cells:
         zero = "" if gap.bound_says_no_cells else ", and the lower bound is 0 there"
         said.append(f"there are no cells for {gap.no_cells}{zero}")
-    if gap.shown_for_cells:
+    if with_sizes and gap.shown_for_cells:
         said.append(f"the lower bound was shown for {gap.shown_for_cells}")
     return [*said, *([gap.bound.remark] if gap.bound.remark else [])]
 
