@@ -92,7 +92,7 @@ def _measured_parts(result: FoldResult) -> list[RenderableType]:
         return []
     original = next(one.seconds for one in chosen.measured if one.is_original)
     assert original is not None
-    table = plain_table("measured", "seconds", "speed", "bytes", whole=("measured", "seconds"))
+    table = PlainTable("measured", "seconds", "speed", "bytes")
     for one in chosen.measured:
         if one.seconds is None:
             table.add_row(one.name, one.reason, "", f"{one.size_bytes:,}")
