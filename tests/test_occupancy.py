@@ -14,12 +14,14 @@ import pytest
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.exact.isl import fix_parameters, maps_of, points, sets_of
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.methods.occupancy_vectors import find_occupancy
 from arrayfold.methods.occupancy_vectors.parse import occupancy_of, read_vectors
 from arrayfold.order.dataflow import find_dataflow
 from arrayfold.order.events import order_of
+from arrayfold.passes.all_orders import AllOrders
 from arrayfold.program.model import Program
 from support.command import run as run_command
 
@@ -490,11 +492,75 @@ def test_code_along_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert data["code"]["runs"][0]["equal"]
 
 
+TWO_WRITES = """void f(int M, int N, const double in[restrict M][N], double out[restrict M][N])
+{
+#pragma scop
+  double r[N];
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      r[j] = in[i][j] * 2;
+      out[i][j] = r[j] + 1;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_code_of_expanded_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    source, target = tmp_path / "rows.c", tmp_path / "expanded.c"
+    source.write_text(TWO_WRITES)
+    rows = "S_0[i, j] -> [2*i]; S_1[i, j] -> [2*i + 1]"
+    command = ["occupancy", str(source), "--expand", "--schedule", rows, "-o", str(target), "--run"]
+    assert run_command(monkeypatch, *command) == 0
+    output = capsys.readouterr().out
+    assert "r_S_0[i, j] -> [j mod N]" in output
+    assert "results equal bit for bit" in output
+    assert "r_S_0[c3]" in target.read_text()
+
+
+# ---------------------------------------------------------------- the method
+
+
+@pytest.mark.parametrize(
+    ("order", "any_order", "size"),
+    [
+        ("", False, "2*n"),
+        ('parallel = { 1 = "forall" }', False, "n"),
+        ("", True, "3*n"),
+    ],
+)
+def test_the_method_takes_the_order_that_is_analysed(order: str, any_order: bool, size: str) -> None:
+    """Example 1 of TVA07 along (2, 0), with its schedule along (1, 0), in all orders along (3, 0)."""
+    problem = read_problem("example.toml", f"{Path(STENCIL).read_text()}\n{order}\n")
+    assert isinstance(problem, Program)
+    if any_order:
+        problem = AllOrders("dependences").apply(problem)
+    (array,) = fold(problem, method="occupancy").arrays
+    assert str(array.size) == size
+
+
+def test_a_longer_vector_may_have_the_smaller_store() -> None:
+    """On diagonals of doall loops (2, 0), (0, 2) and (1, 1) are vectors; the smaller side decides."""
+    text = """
+    context  = "[m, n] -> { : m >= 3 and n >= 3 }"
+    domain   = "[m, n] -> { S[i, j] : 0 <= i < m and 0 <= j < n }"
+    write    = "[m, n] -> { S[i, j] -> A[i, j] }"
+    read     = "[m, n] -> { S[i, j] -> A[i - 1, j] : i >= 1; S[i, j] -> A[i, j - 1] : j >= 1 }"
+    schedule = "[m, n] -> { S[i, j] -> [i + j, i] }"
+    parallel = { 1 = "doall" }
+    """
+    problem = read_problem("diagonals.toml", text)
+    found: dict[tuple[int, int], object] = {}
+    for m, n in ((4, 100), (100, 4)):
+        (array,) = fold(problem, method="occupancy", params={"m": m, "n": n}).arrays
+        found[m, n] = array.size.evaluate({"m": m, "n": n})
+    assert found == {(4, 100): 8, (100, 4): 8}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["examples/occupancy-stencil.toml", "-o", "never.c"], "no C code to rewrite"),
-        (["examples/alignment-3d.c", "--expand", "-o", "never.c"], "cannot be written"),
         (["examples/blur.c", "-o", "never.c"], "blurx: no vector of moderate length"),
         (["examples/occupancy-stencil.toml", "--vector", "A=3..1,0"], "the range 3..1 is empty"),
         (["examples/alignment-3d.c", "--vector", "best=1"], "best is no temporary array; the temporaries"),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arrayfold.base.cache import cache_folder
-from arrayfold.base.errors import InputError
 from arrayfold.base.output_file import check_output, is_printed, write_output
 from arrayfold.cli.input import Input, takes_input
 from arrayfold.cli.options import (
@@ -73,8 +72,6 @@ def occupancy(
     problem = replace(source, schedule=None).read(limit)
     output_to = FoldedOutput(source.file, output, force=force, run=run, is_checked=not no_check)
     output_to.check([problem])
-    if expand and (output or run):
-        raise InputError("code of expanded programs cannot be written", hint="Leave out --expand, or -o.")
     result = occupancy_of(problem, source.schedule, vector or [], strict, expand, limit)
     folded: FoldResult | None = None
     reports: list[RunReport | NotRun] = []

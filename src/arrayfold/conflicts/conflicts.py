@@ -15,6 +15,9 @@ from arrayfold.exact.relations import relation
 from arrayfold.exact.signs import box_size, never_negative
 from arrayfold.program.model import Array, Program
 
+# Joining more pieces of differences than that takes seconds.
+_MOST_DELTAS = 600
+
 
 @dataclass(frozen=True, eq=False)
 class Conflicts:
@@ -167,14 +170,14 @@ def conflicts_from_pairs(
     """
     everywhere, context = context, _where_needed(context, cells)
     found = coalesced_if_few(some_pairs.intersect_params(context))
-    deltas = coalesced(found.deltas().set_tuple_name(array.name))
-    deltas = coalesced(deltas.intersect(nonzero(deltas.get_space())))
+    deltas = coalesced_if_few(found.deltas().set_tuple_name(array.name), _MOST_DELTAS)
+    deltas = coalesced_if_few(deltas.intersect(nonzero(deltas.get_space())), _MOST_DELTAS)
     return Conflicts(
         array=array,
         context=context,
         cells=cells,
         some_pairs=found,
-        differences=coalesced(deltas.union(deltas.neg())),
+        differences=coalesced_if_few(deltas.union(deltas.neg()), _MOST_DELTAS),
         moments=moments,
         notes=notes,
         everywhere=everywhere,

@@ -276,6 +276,7 @@ def last_images(relation: isl.Map) -> isl.Map:
         return relation.subtract(relation.apply_range(isl.Map.lex_gt(relation.get_space().range())))
 
 
+_FewOrMany = TypeVar("_FewOrMany", isl.Set, isl.Map)
 _Joinable = TypeVar("_Joinable", isl.Set, isl.Map, isl.UnionSet, isl.UnionMap, isl.PwAff, isl.PwMultiAff)
 
 
@@ -306,9 +307,10 @@ def strided_pieces(vectors: isl.Set) -> int:
     return sum(basic.dim(isl.dim_type.div) > 0 for basic in vectors.get_basic_sets())
 
 
-def coalesced_if_few(item: isl.Map) -> isl.Map:
+def coalesced_if_few(item: _FewOrMany, most: int = _MOST_PIECES) -> _FewOrMany:
     """The same with fewer pieces, unless there are so many that looking for pairs to join takes seconds."""
-    return coalesced(item) if item.n_basic_map() <= _MOST_PIECES else item
+    pieces = item.n_basic_map() if isinstance(item, isl.Map) else item.n_basic_set()
+    return coalesced(item) if pieces <= most else item
 
 
 # ---------------------------------------------------------------- counting

@@ -30,7 +30,7 @@ def fold_along_vectors(program: Program, result: OccupancyResult, budget: Budget
         if vector is None:
             raise NothingProved(f"{name}: {NO_VECTOR}")
         if any(vector):
-            mappings[name] = mapping_along(program, name, vector)
+            mappings[name] = mapping_along(program.array(name), program.context, vector)
     if not mappings:
         raise InputError("no array has an occupancy vector for this schedule, so there is nothing to write")
     return fold_with(ordered, mappings, budget=budget)

@@ -1,32 +1,52 @@
-"""The store of the shortest affine occupancy vector (Thies, Vivien and Amarasinghe 2007).
+"""The smallest store along one occupancy vector (Strout et al. 1998; Thies, Vivien and Amarasinghe 2007).
 
-It is valid for all legal one-dimensional affine schedules; the judge proves it for the program's own order.
+A vector is one iff neither it nor a multiple is a difference of conflicting cells, so it belongs to the order
+that is analysed: that of the program, of a given schedule, or of all legal schedules at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from arrayfold.base.errors import MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.lattice import Vector
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
-from arrayfold.methods.occupancy_vectors import affine_store
+from arrayfold.methods.occupancy_vectors import mapping_along, occupancy_vectors
 
-_MOST_OPERATIONS = 15_000_000
+# How much longer than the shortest vector others may be, and how many stores are proposed.
+_LONGER = 4
+_MOST_STORES = 4
 
 
 def find_occupancy_store(conflicts: Conflicts, request: Request) -> Sequence[ModularMapping]:
-    """The projection along the affine occupancy vector of the array."""
-    if conflicts.program is None:
-        raise MethodNotApplicable("occupancy vectors need a program, but only conflicts are given")
-    budget = request.budget.part(1.0, _MOST_OPERATIONS)
-    return [affine_store(conflicts.program, conflicts.name, budget)]
+    """The smallest projections along an occupancy vector; a store along a longer vector may be smaller."""
+    array = conflicts.array
+    if conflicts.differences.is_empty():
+        return [ModularMapping.of(array.name, array.dimensions, [], [])]
+    cells = replace(array, cells=conflicts.cells)
+    stores = [mapping_along(cells, conflicts.context, vector) for vector in _short_vectors(conflicts)]
+    if not stores:
+        raise MethodNotApplicable("no vector of moderate length is valid: lifetimes may grow with the sizes")
+    return sorted(stores, key=lambda store: request.rank(store.size))[:_MOST_STORES]
+
+
+def _short_vectors(conflicts: Conflicts) -> Iterator[Vector]:
+    """The shortest occupancy vectors, and some that are a little longer."""
+    vectors = occupancy_vectors(conflicts)
+    first = next(vectors, None)
+    if first is not None:
+        longest = sum(map(abs, first)) + _LONGER
+        yield first
+        yield from itertools.takewhile(lambda vector: sum(map(abs, vector)) <= longest, vectors)
 
 
 METHOD = Method(
     "occupancy",
-    "one vector along which cells share, for all affine schedules",
+    "one vector along which cells share",
     "Thies, Vivien and Amarasinghe 2007",
     find_occupancy_store,
     is_general=False,

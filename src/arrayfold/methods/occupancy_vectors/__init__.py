@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from arrayfold.methods.occupancy_vectors.solve import (
-    OccupancyResult,
-    OccupiedArray,
-    affine_store,
-    find_occupancy,
+from arrayfold.methods.occupancy_vectors.solve import OccupancyResult, OccupiedArray, find_occupancy
+from arrayfold.methods.occupancy_vectors.vectors import (
+    mapping_along,
+    occupancy_vectors,
+    shortest_occupancy_vector,
 )
-from arrayfold.methods.occupancy_vectors.vectors import shortest_occupancy_vector
 
-__all__ = ["OccupancyResult", "OccupiedArray", "affine_store", "find_occupancy", "shortest_occupancy_vector"]
+__all__ = [
+    "OccupancyResult",
+    "OccupiedArray",
+    "find_occupancy",
+    "mapping_along",
+    "occupancy_vectors",
+    "shortest_occupancy_vector",
+]

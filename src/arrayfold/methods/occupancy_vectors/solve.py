@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import islpy as isl
 
 from arrayfold.base.budget import Budget, as_budget
-from arrayfold.base.deadline import answer_in_time, isolated
-from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, MethodNotApplicable
+from arrayfold.base.deadline import answer_in_time
+from arrayfold.base.errors import ArrayfoldError, InputError, MethodNotApplicable
 from arrayfold.conflicts.liveness import Liveness, analyse
 from arrayfold.exact.generators import nonnegative_forms
 from arrayfold.exact.isl import sets_of
@@ -123,53 +121,6 @@ def vectors_of_schedule(
         }
 
 
-def affine_store(program: Program, name: str, budget: Budget) -> ModularMapping:
-    """The store of the shortest affine occupancy vector of one array; an error says why there is none.
-
-    budget  what looking for the vector may cost; isl eliminates Farkas' multipliers without counting its
-            operations, so that only the end of a process stops it
-    """
-    answer = isolated(partial(_affine_vector_text, program, name, budget), budget)
-    if answer is None:
-        raise budget.exceeded("the search for affine schedules")
-    found = json.loads(answer)
-    if "reason" in found:
-        raise MethodNotApplicable(found["reason"])
-    if found["vector"] is None:
-        return ModularMapping.of(name, program.array(name).dimensions, [], [])
-    return mapping_along(program, name, tuple(found["vector"]))
-
-
-def _affine_vector_text(program: Program, name: str, budget: Budget) -> str:
-    """The vector, or why there is none, for another process."""
-    try:
-        with budget.limit("the search for affine schedules"):
-            return json.dumps({"vector": _affine_vector(program, name)})
-    except BudgetExceeded:
-        raise
-    except ArrayfoldError as error:
-        return json.dumps({"reason": str(error)})
-
-
-def _affine_vector(program: Program, name: str) -> Vector | None:
-    """The shortest affine occupancy vector of one array; None if nobody reads it."""
-    liveness = analyse(program)
-    _refuse_live_in(liveness)
-    if name not in liveness.temporaries:
-        raise MethodNotApplicable(f"{name} is no temporary of the program")
-    form = single_assignment(program, liveness.temporaries)
-    space = ScheduleSpace(form)
-    extremes = _extremes(schedule_set(space, _legal_rows(space)))
-    if _is_never_read(form, name):
-        return None
-    if not extremes:
-        raise MethodNotApplicable(_NO_SCHEDULE)
-    vector = shortest_valid_vector(space, name, extremes, is_strict=False)
-    if vector is None:
-        raise MethodNotApplicable(_NO_AFFINE_VECTOR)
-    return vector
-
-
 def _legal_rows(space: ScheduleSpace) -> list[Row]:
     """What legal schedules satisfy."""
     flows = (*space.form.flows, *space.form.others)
@@ -266,7 +217,9 @@ def _array(
         if affine is None:
             why["affine"] = _NO_AFFINE_VECTOR
     universal = _universal(form, name, chosen, space, why)
-    mapping = None if affine is None else mapping_along(form.program, name, affine)
+    mapping = (
+        None if affine is None else mapping_along(form.program.array(name), form.program.context, affine)
+    )
     verdict = None if mapping is None or chosen is None else _judged(space, name, chosen, mapping, is_strict)
     if isinstance(verdict, Counterexample):
         why["affine"] = f"the judge refutes {affine}: {verdict}"

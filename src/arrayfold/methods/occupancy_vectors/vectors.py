@@ -19,14 +19,19 @@ from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import coalesced, image, linear_form, without_parameters
 from arrayfold.exact.lattice import Vector, first_positive, kernel_frame, multiplier_row
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.program.model import Program
+from arrayfold.program.model import Array
 
 _LONGEST = {1: 1000, 2: 24, 3: 10}
 _LONGEST_OTHERWISE = 4
 
 
 def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
-    """The shortest vector between cells that may share an address at every size; None if none is found.
+    """The shortest vector between cells that may share an address at every size; None if none is found."""
+    return next(occupancy_vectors(conflicts), None)
+
+
+def occupancy_vectors(conflicts: Conflicts) -> Iterator[Vector]:
+    """Vectors between cells that may share an address at every size, the shortest first.
 
     Shortest in Manhattan length, ties to the most even one, then to the lexicographically largest. Of two
     opposite ones, that whose first entry is positive.
@@ -34,7 +39,7 @@ def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
     rank = conflicts.array.rank
     of_some_size = without_parameters(conflicts.differences.intersect_params(conflicts.context))
     differences = coalesced(of_some_size)
-    return shortest_vector(
+    return valid_vectors(
         rank,
         _LONGEST.get(rank, _LONGEST_OTHERWISE),
         lambda vector: first_positive(vector) == vector and is_free(differences, vector),
@@ -43,11 +48,14 @@ def shortest_occupancy_vector(conflicts: Conflicts) -> Vector | None:
 
 def shortest_vector(rank: int, longest: int, is_valid: Callable[[Vector], bool]) -> Vector | None:
     """The valid vector of least Manhattan length, then the most even, then the lexicographically largest."""
+    return next(valid_vectors(rank, longest, is_valid), None)
+
+
+def valid_vectors(rank: int, longest: int, is_valid: Callable[[Vector], bool]) -> Iterator[Vector]:
+    """The valid vectors by Manhattan length, then the most even, then the lexicographically largest."""
     for length in range(1, longest + 1):
         found = [vector for vector in vectors_of_length(rank, length) if is_valid(vector)]
-        if found:
-            return min(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
-    return None
+        yield from sorted(found, key=lambda vector: (max(map(abs, vector)), [-entry for entry in vector]))
 
 
 def is_free(differences: isl.Set, vector: Vector) -> bool:
@@ -73,15 +81,14 @@ def vectors_of_length(rank: int, length: int) -> Iterator[Vector]:
             yield tuple(sign * size for sign, size in zip(chosen, sizes, strict=True))
 
 
-def mapping_along(program: Program, name: str, vector: Vector) -> ModularMapping:
+def mapping_along(array: Array, context: isl.Set, vector: Vector) -> ModularMapping:
     """The mapping that gives cells one address iff they are a multiple of the vector apart (TVA07 §3.3.2).
 
     Rows of a unimodular matrix vanish on the primitive part of the vector; their moduli are the lengths of
     what the cells span, so that nothing else is wrapped. If the vector is g times its primitive part, one
     more row counts the steps along it modulo g.
     """
-    array = program.array(name)
-    cells = array.cells.intersect_params(program.context)
+    cells = array.cells.intersect_params(context)
     divisor = math.gcd(*vector)
     primitive = tuple(entry // divisor for entry in vector)
     rows: list[Vector] = []
@@ -89,7 +96,7 @@ def mapping_along(program: Program, name: str, vector: Vector) -> ModularMapping
     offset: list[Formula] = []
     basis, _ = kernel_frame(primitive)
     for row in basis:
-        ((low, length),) = extents(image(cells, linear_form(cells.get_space(), row)), program.context)
+        ((low, length),) = extents(image(cells, linear_form(cells.get_space(), row)), context)
         rows.append(row)
         moduli.append(length)
         offset.append(-low)
@@ -97,4 +104,4 @@ def mapping_along(program: Program, name: str, vector: Vector) -> ModularMapping
         rows.append(multiplier_row(primitive))
         moduli.append(Formula.constant(divisor))
         offset.append(Formula.constant(0))
-    return ModularMapping.of(name, array.dimensions, rows, moduli, offset)
+    return ModularMapping.of(array.name, array.dimensions, rows, moduli, offset)
