@@ -148,8 +148,8 @@ def test_a_cluster_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> object:
         raise ImportError(name)
 
-    monkeypatch.setattr("arrayfold.explore.workers.import_module", missing)
-    with pytest.raises(InputError, match=r"needs dask\.distributed"):
+    monkeypatch.setattr("arrayfold.base.optional.import_module", missing)
+    with pytest.raises(InputError, match="needs distributed"):
         list(run_all([lambda: 1], cluster="tcp://127.0.0.1:1"))
 
 

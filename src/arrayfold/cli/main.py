@@ -13,6 +13,7 @@ from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError
 from arrayfold.cli.analysis import check, compare, conflicts, model, papers
 from arrayfold.cli.compilers import cc
+from arrayfold.cli.doctor import doctor
 from arrayfold.cli.fold import fold
 from arrayfold.cli.orders import occupancy, tradeoff
 from arrayfold.cli.pictures import plot, report
@@ -32,6 +33,7 @@ for _command in (fold, compare, check, conflicts, model, occupancy, tradeoff, re
     app.command(epilog=_command.epilog)(_command.run)
 app.command(epilog="\b\nExample:\n  arrayfold papers --json")(papers)
 app.command(epilog="\b\nExample:\n  arrayfold cc -- clang-22 -O3 file.c -o prog")(cc)
+app.command(epilog="\b\nExample:\n  arrayfold doctor --json")(doctor)
 
 
 def main() -> None:

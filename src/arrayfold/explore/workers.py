@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from typing import Any, TypeVar
 
 from arrayfold.base.errors import InputError
+from arrayfold.base.optional import optional_module
 
 Result = TypeVar("Result")
 Done = Callable[[int], None]
@@ -32,8 +32,8 @@ def run_all(
 
 
 def _on_this_machine(work: Sequence[Work[Result]], done: Done) -> Iterable[Result]:
-    dask: Any = import_module("dask")
-    callbacks: Any = import_module("dask.callbacks")
+    dask: Any = optional_module("dask", "explore")
+    callbacks: Any = optional_module("dask.callbacks", "explore")
     count = itertools.count(1)
 
     def hear(*_: object) -> None:
@@ -45,11 +45,7 @@ def _on_this_machine(work: Sequence[Work[Result]], done: Done) -> Iterable[Resul
 
 
 def _on_cluster(work: Sequence[Work[Result]], done: Done, cluster: str) -> Iterable[Result]:
-    try:
-        distributed: Any = import_module("dask.distributed")
-    except ImportError:
-        hint = "pip install 'arrayfold[cluster]'"
-        raise InputError("--cluster needs dask.distributed", hint=hint) from None
+    distributed: Any = optional_module("distributed", "cluster")
     try:
         client = distributed.Client(cluster, timeout=10)
     except (OSError, ValueError) as error:

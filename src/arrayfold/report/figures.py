@@ -6,13 +6,13 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.choices import FigureKind
 from arrayfold.base.errors import BudgetExceeded, InputError
+from arrayfold.base.optional import optional_module
 from arrayfold.base.output_file import write_output
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import points
@@ -43,12 +43,12 @@ def check_figure(file: str) -> Path:
 
 def new_figure(width: float = 7, height: float = 4.5) -> Any:
     """An empty figure."""
-    return import_module("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
+    return optional_module("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
 
 
 def drawn(figure: Any, suffix: str) -> bytes:
     """A figure in the format of a suffix, the same bytes for the same picture."""
-    matplotlib: Any = import_module("matplotlib")
+    matplotlib: Any = optional_module("matplotlib", "plot")
     picture = io.BytesIO()
     kind = suffix.removeprefix(".")
     with matplotlib.rc_context({"svg.hashsalt": "arrayfold", "svg.fonttype": "none"}):
@@ -143,7 +143,7 @@ def _cell_panel(
 
 def _set_grid(axes: Any) -> None:
     """Cells are squares with whole coordinates, the first one on top."""
-    whole = import_module("matplotlib.ticker").MaxNLocator
+    whole = optional_module("matplotlib.ticker", "plot").MaxNLocator
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(whole(integer=True))
     axes.tick_params(labelsize=8)
@@ -233,7 +233,7 @@ def _difference_panel(
 
 def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, int]) -> Any:
     """When cells are in memory, coloured by their address; below, live cells against addresses."""
-    matplotlib: Any = import_module("matplotlib")
+    matplotlib: Any = optional_module("matplotlib", "plot")
     bars = lifetimes_at(liveness, array.name, params)
     if not bars:
         raise InputError(f"{array.name} has no cells at these sizes")
