@@ -1,4 +1,4 @@
-"""Factors of formulas, and determinants of matrices of them.
+"""Factors and quotients of formulas, by FLINT, and determinants of matrices of them.
 
 Products in place of sums: `N^2 - 5*N + 6` is `(N - 2)*(N - 3)`, whose factors are looked at one by one.
 
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import starmap
 
-from flint import fmpz_mpoly_ctx
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+from flint.utils.flint_exceptions import DomainError
 
-from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula import Atom, Formula, Monomial
 
 
 def positive_factors(formula: Formula, params: Mapping[str, int]) -> tuple[Formula, ...]:
@@ -43,27 +45,60 @@ def linear_factors(formula: Formula) -> tuple[Formula, ...]:
     """
     if formula.is_constant:
         return (formula,)
-    atoms = list(dict.fromkeys(atom for monomial, _ in formula.terms for atom, _ in monomial))
-    powers = [tuple(dict(monomial).get(atom, 0) for atom in atoms) for monomial, _ in formula.terms]
-    scale = formula.denominator
-    numbers = [int(number * scale) for _, number in formula.terms]
-    names = fmpz_mpoly_ctx.get([f"x{k}" for k in range(len(atoms))])
-    content, factors = names.from_dict(dict(zip(powers, numbers, strict=True))).factor()
+    atoms, (polynomial,) = _polynomials(formula)
+    content, factors = polynomial.factor()
     found: list[Formula] = []
-    rest = Formula.constant(Fraction(int(content), scale))
+    rest = Formula.constant(_number(content))
     for factor, times in factors:
-        terms = (
-            Formula.product(Formula.atom(atom) ** power for atom, power in zip(atoms, key, strict=True))
-            * int(number)
-            for key, number in factor.to_dict().items()
-        )
-        one = sum(terms, start=Formula.constant(0))
+        one = _formula(factor, atoms)
         if sum(factor.degrees()) == 1:
             found += [one] * times
         else:
             rest *= one**times
     found.sort(key=str)
     return tuple(found) if found and rest == Formula.constant(1) else (*found, rest)
+
+
+def quotient(formula: Formula, divisor: Formula) -> Formula | None:
+    """The quotient by a formula that divides another one with whole coefficients; None if none does.
+
+    >>> n, m = Formula.name("N"), Formula.name("M")
+    >>> quotient(n * m * 2 + n * 4, n * 2), quotient(n * 3, n * 2), quotient(n + 1, n)
+    (M + 2, None, None)
+    """
+    if not divisor.terms:
+        return None
+    atoms, (dividend, by) = _polynomials(formula, divisor)
+    try:
+        found = _formula(dividend / by, atoms)
+    except DomainError:
+        return None
+    return found if found.denominator == 1 else None
+
+
+def _polynomials(*formulas: Formula) -> tuple[list[Atom], list[fmpq_mpoly]]:
+    """Formulas as polynomials of FLINT, and the atoms that its variables stand for."""
+    atoms = list(dict.fromkeys(a for formula in formulas for m, _ in formula.terms for a, _ in m))
+    variables = fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(atoms))])
+
+    def term(monomial: Monomial, number: Fraction) -> tuple[tuple[int, ...], fmpq]:
+        powers = dict(monomial)
+        return tuple(powers.get(atom, 0) for atom in atoms), fmpq(number.numerator, number.denominator)
+
+    return atoms, [variables.from_dict(dict(starmap(term, formula.terms))) for formula in formulas]
+
+
+def _formula(polynomial: fmpq_mpoly, atoms: Sequence[Atom]) -> Formula:
+    terms = (
+        Formula.product(Formula.atom(atom) ** power for atom, power in zip(atoms, key, strict=True))
+        * _number(number)
+        for key, number in polynomial.to_dict().items()
+    )
+    return sum(terms, start=Formula.constant(0))
+
+
+def _number(number: fmpq) -> Fraction:
+    return Fraction(int(number.p), int(number.q))
 
 
 def determinant(matrix: Sequence[Sequence[Formula]]) -> Formula:

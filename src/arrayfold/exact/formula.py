@@ -288,29 +288,6 @@ class Formula:
             else:
                 return quotient, rest
 
-    def divided_by(self, divisor: Formula) -> Formula | None:
-        """The quotient by a polynomial that divides it with whole coefficients; None if none does.
-
-        >>> n, m = Formula.name("N"), Formula.name("M")
-        >>> (n * m * 2 + n * 4).divided_by(n * 2), (n * 3).divided_by(n * 2), (n + 1).divided_by(n)
-        (M + 2, None, None)
-        """
-        if divisor.is_constant:
-            quotient = self * (1 / divisor.as_number()) if divisor.terms else self
-            return quotient if divisor.terms and quotient.is_whole else None
-        leading, factor = divisor.terms[0]
-        rest, quotient = self, Formula.constant(0)
-        while rest.terms:
-            found = ((_quotient(monomial, leading), value / factor) for monomial, value in rest.terms)
-            part = next(((one, ratio) for one, ratio in found if one is not None), None)
-            if part is None or part[1].denominator != 1:
-                return None
-            step = Formula((part,))
-            quotient, rest = quotient + step, rest - divisor * step
-            if len(rest.terms) > len(self.terms) + len(divisor.terms):
-                return None
-        return quotient
-
     def at(self, values: Mapping[str, int]) -> int:
         """The value at these parameters, which must be a whole number."""
         value = self.evaluate(values)

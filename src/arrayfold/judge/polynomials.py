@@ -33,7 +33,7 @@ import islpy as isl
 from flint import fmpz
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.factors import cofactor, determinant
+from arrayfold.exact.factors import cofactor, determinant, quotient
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import exceeding, from_aff
 from arrayfold.exact.generators import vertices
@@ -190,9 +190,7 @@ def _dot(left: Sequence[Formula], right: Sequence[Formula]) -> Formula:
 
 def _is_multiple(value: Formula, modulus: Formula) -> bool:
     """Whether a polynomial is an integer polynomial times another."""
-    if modulus.is_constant:
-        return (value * (1 / modulus.as_number())).is_whole
-    return value.rest(modulus) == Formula.constant(0)
+    return quotient(value, modulus) is not None
 
 
 # ---------------------------------------------------------------- finitely many multiples

@@ -22,6 +22,7 @@ from arrayfold.c.tree import (
     declared_in,
     walk,
 )
+from arrayfold.exact.factors import quotient
 from arrayfold.exact.formula import Formula
 from arrayfold.frontends.c.scratch import scratch_arrays
 
@@ -423,14 +424,14 @@ class SizeReader:
         known = [one for one in sizes if one is not None]
         if not width or len(known) < len(sizes):
             return None
-        return Formula.product(known).divided_by(Formula.constant(width))
+        return quotient(Formula.product(known), Formula.constant(width))
 
     def rows(self, allocation: Allocation) -> Formula | None:
         """How many rows there is room for, if the pointer points to rows; elements otherwise."""
         total = self.count(allocation)
         for extent in allocation.variable.extents[1:]:
             size = self._extent(extent)
-            total = None if total is None or size is None else total.divided_by(size)
+            total = None if total is None or size is None else quotient(total, size)
         return total
 
     def _extent(self, extent: int | Expression | None) -> Formula | None:

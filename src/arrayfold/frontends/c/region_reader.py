@@ -12,6 +12,7 @@ import islpy as isl
 from arrayfold.c.calls import changed_by, globals_of, hidden_state, may_use_any_global, returns_twice
 from arrayfold.c.source import CText, Region, assigned_in, loop_variable, variables_with_address
 from arrayfold.c.tree import Binary, Call, For, Node, Span, Variable, declared_in, walk
+from arrayfold.exact.factors import quotient
 from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.isl import coalesced
 from arrayfold.frontends.c.affine import AffineReader, Scope
@@ -155,7 +156,7 @@ class RegionReader:
                 self.extents[array] = reader.extents_of(array, shape, changed)
                 allocation = self.own.allocations.get(array)
                 size = None if allocation is None else self._sizes.count(allocation)
-                rows = None if size is None else size.divided_by(shape.strides[0])
+                rows = None if size is None else quotient(size, shape.strides[0])
                 if rows is not None and rows.is_affine:
                     self.extents[array][0] = to_pw_aff(rows, Scope.outside().space)
         return found

@@ -14,6 +14,7 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
+from arrayfold.exact.factors import quotient
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.isl import coalesced, integer
@@ -33,7 +34,7 @@ class Shape:
     def extents(self) -> tuple[Formula, ...]:
         """The extents of all dimensions but the first, which need not be known."""
         pairs = zip(self.strides, self.strides[1:], strict=False)
-        found = [outer.divided_by(inner) for outer, inner in pairs]
+        found = [quotient(outer, inner) for outer, inner in pairs]
         return tuple(one for one in found if one is not None)
 
     @property
@@ -75,7 +76,7 @@ def _multiple(stride: Formula, own: Formula, value: isl.PwAff) -> isl.PwAff | No
     """stride * value / own, if that is affine."""
     if own == ONE and not stride.is_affine:
         return None
-    factor = stride.divided_by(own)
+    factor = quotient(stride, own)
     if factor is None or not factor.is_affine:
         return None
     if factor.is_constant:
@@ -115,13 +116,13 @@ def _chain(strides: Iterable[Formula]) -> list[Formula] | None:
     chain: list[Formula] = []
     for stride in strides:
         for k, other in enumerate(chain):
-            if stride.divided_by(other) is not None:
+            if quotient(stride, other) is not None:
                 chain.insert(k, stride)
                 break
         else:
             chain.append(stride)
     pairs = itertools.pairwise(chain)
-    return chain if all(outer.divided_by(inner) is not None for outer, inner in pairs) else None
+    return chain if all(quotient(outer, inner) is not None for outer, inner in pairs) else None
 
 
 # ---------------------------------------------------------------- ranges

@@ -11,6 +11,7 @@ import islpy as isl
 from arrayfold.base.errors import InputError, NotAffine
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Variable, named_in, walk
+from arrayfold.exact.factors import quotient
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff, to_pw_aff
 from arrayfold.exact.isl import coalesced
@@ -84,7 +85,7 @@ class SubscriptReader:
         elif extent is not None and set(changed).isdisjoint(named_in(walk(extent))):
             with suppress(NotAffine):
                 size = self._sums.read(extent, Scope.outside()).as_formula()
-        rows = None if size is None else size.divided_by(shape.strides[0])
+        rows = None if size is None else quotient(size, shape.strides[0])
         space = Scope.outside().space
         inner = [to_pw_aff(one, space) for one in shape.extents]
         return [to_pw_aff(rows, space) if rows is not None and rows.is_affine else None, *inner]
