@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from arrayfold.base.choices import Construction
+from arrayfold.cli.command import command, input_of
 from arrayfold.cli.console import Console
-from arrayfold.cli.input import Input, takes_input
 from arrayfold.cli.options import (
     DEFAULT_BUDGET,
     Arrays,
@@ -27,11 +27,11 @@ from arrayfold.cli.options import (
 BUDGET_OF_PAPERS = 600.0
 
 
-@takes_input(
+@command(
     "arrayfold compare examples/diamond-tile.toml --param B=64",
 )
 def compare(
-    source: Input,
+    context: typer.Context,
     array: Arrays = None,
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
@@ -44,6 +44,7 @@ def compare(
     from arrayfold.report.data import compare_data
     from arrayfold.report.tables import compare_report
 
+    source = input_of(context)
     talk = source.talk(as_json)
     limit = started_budget(budget)
     options = FoldOptions(parameter_values(param), tuple(array or ()), power_of_two=power_of_two)
@@ -53,14 +54,14 @@ def compare(
         raise typer.Exit(1)
 
 
-@takes_input(
+@command(
     'arrayfold check examples/blur-interleaved.toml --mapping "blurx[y % 3][x]"',
     'arrayfold check examples/blur-interleaved.c --mapping "blurx.fold_storage(y, 4)"',
     'arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"',
     "arrayfold check examples/blur.toml --mapping folded.json",
 )
 def check(
-    source: Input,
+    context: typer.Context,
     mapping: Annotated[
         str,
         typer.Option(
@@ -78,6 +79,7 @@ def check(
     from arrayfold.report.data import check_data
     from arrayfold.report.tables import check_report
 
+    source = input_of(context)
     talk = source.talk(as_json)
     limit = started_budget(budget)
     options = FoldOptions(parameter_values(param))
@@ -87,11 +89,11 @@ def check(
         raise typer.Exit(1)
 
 
-@takes_input(
+@command(
     "arrayfold conflicts examples/jacobi-1d.toml",
 )
 def conflicts(
-    source: Input,
+    context: typer.Context,
     array: Arrays = None,
     construction: Annotated[
         Construction,
@@ -107,6 +109,7 @@ def conflicts(
     from arrayfold.report.data import conflicts_data
     from arrayfold.report.tables import conflicts_report
 
+    source = input_of(context)
     talk = source.talk(as_json)
     limit = started_budget(budget)
     problem = source.read(limit)
@@ -118,17 +121,18 @@ def conflicts(
     talk.result(lambda: conflicts_data(found), lambda: conflicts_report(found))
 
 
-@takes_input(
+@command(
     "arrayfold model examples/gauss.toml",
 )
 def model(
-    source: Input,
+    context: typer.Context,
     as_json: AsJson = False,
 ) -> None:
     """Print the program as a problem file."""
     from arrayfold.conflicts.liveness import with_temporaries
     from arrayfold.frontends import write_problem
 
+    source = input_of(context)
     limit = started_budget(DEFAULT_BUDGET)
     text = write_problem(with_temporaries(source.read(limit)))
     if as_json:

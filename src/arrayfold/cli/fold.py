@@ -17,8 +17,9 @@ import typer
 from arrayfold.base.choices import Favor, Loops, Mode, Share, Style, Tool
 from arrayfold.base.errors import BudgetExceeded, InputError
 from arrayfold.base.output_file import is_printed
+from arrayfold.cli.command import command, input_of
 from arrayfold.cli.console import Console
-from arrayfold.cli.input import Input, takes_input
+from arrayfold.cli.input import Input
 from arrayfold.cli.options import (
     DEFAULT_BUDGET,
     Arrays,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 _SHARE_FOR_MAPPINGS = 0.8
 
 
-@takes_input(
+@command(
     "arrayfold fold examples/harris.c -o harris.folded.c --run",
     "arrayfold fold examples/blur.c --fuse -o blur.folded.c",
     "arrayfold fold examples/blur-tiled.c --local 2 -o blur-tiled.folded.c",
@@ -59,7 +60,7 @@ _SHARE_FOR_MAPPINGS = 0.8
     'arrayfold fold examples/jacobi-1d.toml --context "n >= 8" --json',
 )
 def fold(
-    source: Input,
+    context: typer.Context,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="OUT.c", help="Write the folded C file here; - prints it."),
@@ -145,6 +146,7 @@ def fold(
     from arrayfold.fold.options import FoldOptions, check_together
     from arrayfold.methods import as_published as published_name
 
+    source = input_of(context)
     asked = {"mode": mode != "contract", "local": local, "power-of-two": power_of_two}
     asked |= {"favor": favor != "size", "placement": placement, f"share {share}": True}
     check_together([name for name, value in asked.items() if value], _INCOMPATIBLE)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from arrayfold.explore import Source
     from arrayfold.passes import Pass, Reorder
     from arrayfold.program.model import Problem, Program
-
-
-_LAST = ("quiet", "verbose")
 
 
 class _Reading(TypedDict):
@@ -266,42 +262,3 @@ def _tile_sizes(text: str | None) -> tuple[int, ...]:
     if not all(part.isascii() and part.isdigit() and len(part) < 10 and int(part) > 0 for part in parts):
         raise InputError(f"--tile {text}: expected positive sizes, as in 32 or 32x32")
     return tuple(map(int, parts))
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command: a function with all its options, and command lines to show in its help."""
-
-    run: Callable[..., None]
-    examples: tuple[str, ...]
-
-    @property
-    def epilog(self) -> str:
-        """The end of its help."""
-        title = "Example" if len(self.examples) == 1 else "Examples"
-        return "\n".join(["\b", f"{title}:", *(f"  {example}" for example in self.examples)])
-
-
-def takes_input(*examples: str) -> Callable[[Callable[..., None]], Command]:
-    """Makes a command of a function whose first parameter is an input: it gets the options of `Input`.
-
-    To typer an option is a parameter, so a command has a parameter for each option of its own.
-    """
-
-    def with_input(command: Callable[..., None]) -> Command:
-        shared = inspect.signature(Input, eval_str=True).parameters
-        first, *own = inspect.signature(command, eval_str=True).parameters.values()
-
-        def run(**given: Any) -> None:
-            source = Input(**{name: given.pop(name) for name in shared})
-            command(**{first.name: source}, **given)
-
-        parameters = [item for name, item in shared.items() if name not in _LAST]
-        parameters += [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
-        parameters += [shared[name] for name in _LAST]
-        run.__name__, run.__doc__ = command.__name__, command.__doc__
-        run.__annotations__ = {item.name: item.annotation for item in parameters}
-        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-        return Command(run, examples)
-
-    return with_input

@@ -12,6 +12,7 @@ from arrayfold.base.choices import FUSES
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError
 from arrayfold.cli.analysis import check, compare, conflicts, model, papers
+from arrayfold.cli.command import InputCommand
 from arrayfold.cli.compilers import cc
 from arrayfold.cli.doctor import doctor
 from arrayfold.cli.fold import fold
@@ -30,7 +31,7 @@ app = typer.Typer(
     "it was about to write failed.",
 )
 for _command in (fold, compare, check, conflicts, model, occupancy, tradeoff, report, plot):
-    app.command(epilog=_command.epilog)(_command.run)
+    app.command(cls=InputCommand, epilog=_command.epilog)(_command.run)
 app.command(epilog="\b\nExample:\n  arrayfold papers --json")(papers)
 app.command(epilog="\b\nExample:\n  arrayfold cc -- clang-22 -O3 file.c -o prog")(cc)
 app.command(epilog="\b\nExample:\n  arrayfold doctor --json")(doctor)

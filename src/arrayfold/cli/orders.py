@@ -12,7 +12,7 @@ import typer
 
 from arrayfold.base.cache import cache_folder
 from arrayfold.base.output_file import check_output, is_printed, write_output
-from arrayfold.cli.input import Input, takes_input
+from arrayfold.cli.command import command, input_of
 from arrayfold.cli.options import (
     DEFAULT_BUDGET,
     AsJson,
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from arrayfold.validation import Validation
 
 
-@takes_input(
+@command(
     "arrayfold occupancy examples/occupancy-stencil.toml",
     'arrayfold occupancy examples/occupancy-stencil.toml --schedule "S[i, j] -> [2*i + j]"',
     "arrayfold occupancy examples/occupancy-stencil.toml --vector A=2,0",
     "arrayfold occupancy examples/alignment-3d.c -o alignment.c --run",
 )
 def occupancy(
-    source: Input,
+    context: typer.Context,
     vector: Annotated[
         list[str] | None,
         typer.Option(metavar="A=2,0", help="A schedule for this vector, or a range: A=1..3,0 (repeatable)."),
@@ -67,6 +67,7 @@ def occupancy(
     from arrayfold.methods.occupancy_vectors.parse import occupancy_of
     from arrayfold.report.occupancy import occupancy_data, occupancy_report
 
+    source = input_of(context)
     talk = source.talk(as_json)
     limit = started_budget(budget)
     problem = replace(source, schedule=None).read(limit)
@@ -92,12 +93,12 @@ def occupancy(
         raise typer.Exit(1)
 
 
-@takes_input(
+@command(
     "arrayfold tradeoff examples/jacobi-1d.toml --param n=32",
     "arrayfold tradeoff examples/blur.c --param N=32 -o blur.svg",
 )
 def tradeoff(
-    source: Input,
+    context: typer.Context,
     param: Params = None,
     output: Annotated[
         str | None,
@@ -133,6 +134,7 @@ def tradeoff(
     from arrayfold.report.figures import check_figure, drawn
     from arrayfold.report.tradeoff import draw_tradeoff, tradeoff_data, tradeoff_report
 
+    source = input_of(context)
     talk = source.talk(as_json)
     figure = None if output is None else check_figure(output)
     if output is not None:

@@ -9,7 +9,7 @@ import typer
 from arrayfold.base.choices import FigureKind
 from arrayfold.base.errors import InputError
 from arrayfold.base.output_file import check_output, write_output
-from arrayfold.cli.input import Input, takes_input
+from arrayfold.cli.command import command, input_of
 from arrayfold.cli.options import (
     DEFAULT_BUDGET,
     Arrays,
@@ -22,13 +22,13 @@ from arrayfold.cli.options import (
 )
 
 
-@takes_input(
+@command(
     "arrayfold plot examples/diamond-tile.toml --what lattice --param B=5 -o diamond.svg",
     "arrayfold plot examples/jacobi-1d.c --what lifetimes -o jacobi.png",
     "arrayfold plot examples/reverse-l.toml --what methods --param N=64 -o methods.pdf",
 )
 def plot(
-    source: Input,
+    context: typer.Context,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FIGURE", help="Where to draw: .svg, .png or .pdf.")
     ],
@@ -47,6 +47,7 @@ def plot(
     from arrayfold.fold.options import FoldOptions
     from arrayfold.report.figures import check_figure, drawn, plot_fold
 
+    source = input_of(context)
     path = check_figure(output)
     check_output(output, force=force, source=source.file)
     limit = started_budget(budget)
@@ -55,12 +56,12 @@ def plot(
     write_output(output, drawn(figure, path.suffix), force=force, source=source.file)
 
 
-@takes_input(
+@command(
     "arrayfold report examples/blur-interleaved.c -o blur.html",
     'arrayfold report examples/blur-interleaved.toml --mapping "blurx[y % 2][x]" -o wrong.html',
 )
 def report(
-    source: Input,
+    context: typer.Context,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="PAGE.html", help="Where to write the page; - prints it.")
     ],
@@ -77,6 +78,7 @@ def report(
     from arrayfold.fold.options import FoldOptions
     from arrayfold.report.page import make_page
 
+    source = input_of(context)
     if output != "-" and not output.endswith((".html", ".htm")):
         raise InputError(f"{output}: a page ends in .html")
     check_output(output, force=force, source=source.file)
