@@ -421,6 +421,69 @@ def test_unusual_loops(name: str, size: int) -> None:
     assert report.is_equal, result.to_c()
 
 
+# Values of the last few iterations are in variables, which hand them on.
+RINGS = {
+    "a loop that goes down": """
+  double A[N + 4];
+  A[N] = in[N]; A[N + 1] = in[N + 1];
+  for (int i = N - 1; i >= 0; i--) { A[i] = in[i] - A[i + 2]; out[i] = A[i] * A[i + 1]; }
+""",
+    "two cells an iteration": """
+  double A[2 * N + 4];
+  A[0] = in[0]; A[1] = in[1]; A[2] = in[2];
+  for (int i = 0; i < N; i++) {
+    A[2 * i + 3] = A[2 * i] + in[i]; A[2 * i + 4] = A[2 * i + 1]; out[i] = A[2 * i + 3] - A[2 * i + 2];
+  }
+""",
+    "unsigned numbers, and a condition on data": """
+  unsigned char A[N + 4];
+  A[0] = 1; A[1] = 2;
+  for (int i = 2; i < N; i++) {
+    A[i] = 200 + A[i - 1];
+    if (in[i] > 0) A[i] += A[i - 2];
+    out[i] = A[i];
+  }
+""",
+    "three colours": """
+  double A[N + 4][3];
+  for (int c = 0; c < 3; c++) A[0][c] = in[c];
+  for (int i = 1; i < N; i++) {
+    for (int c = 0; c < 3; c++) A[i][c] = in[i + c] - A[i - 1][2 - c];
+    out[i] = A[i][0] + A[i][1] * A[i][2];
+  }
+""",
+    "a long array beside": """
+  double A[N + 4], B[N + 4];
+  A[0] = in[0]; A[1] = in[1];
+  for (int i = 2; i < N; i++) {
+    A[i] = in[i] + A[i - 1] * A[i - 2];
+    B[i] = in[i] + i;
+    if (i >= N / 2) out[i] = A[i] + B[i - N / 2 + 2];
+  }
+""",
+}
+
+
+@pytest.mark.parametrize("name", RINGS)
+@pytest.mark.parametrize("size", [3, 50])
+def test_values_that_the_next_iterations_need_are_variables(name: str, size: int) -> None:
+    head = "void f(int N, const double in[restrict N + 9], double out[restrict N + 9])\n{\n#pragma scop"
+    (given,) = read_c("kernel.c", f"{head}{RINGS[name]}#pragma endscop\n}}\n".encode())
+    result = fold(given, budget=Budget(20))
+    code = result.to_c()
+    assert "A_next_" in code
+    assert not re.search(r"^ *if \(\(?\+", code, re.MULTILINE)
+    report = run_both(result, code.encode(), params={"N": size}, sanitize=True)
+    assert report.is_equal, code
+
+
+def test_a_ring_of_many_cells_has_a_counter() -> None:
+    body = "for (int i = 9; i < N; i++) { A[i] = in[i]; out[i] = A[i - 9] + A[i]; }"
+    code = fold(program(f"for (int i = 0; i < 9; i++) A[i] = in[i];\n{body}", "double A[N + 9];")).to_c()
+    assert "A_next_" not in code
+    assert "if (++A_" in code
+
+
 def test_a_global_iterator_keeps_its_loop() -> None:
     code = "int i;\nvoid f(int N, const double in[restrict N], double out[restrict N])\n{\n  double A[N];\n"
     code += "#pragma scop\n  for (i = 0; i < N; i++) { A[i] = in[i]; if (i >= 2) out[i] = A[i - 2]; }\n"

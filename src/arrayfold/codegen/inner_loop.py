@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
 from arrayfold.codegen.ranges import formula_in_loops
+from arrayfold.codegen.rotation import Moving, Rings
 from arrayfold.exact.formula import Formula
 from arrayfold.mapping.layout import Row
 
@@ -145,6 +147,11 @@ class InnerLoop:
     _turning: dict[tuple[Formula, int], _Turning] = field(default_factory=dict[tuple[Formula, int], _Turning])
     _aligned: tuple[_WrappingAddresses, int, int] | None = None
 
+    @cached_property
+    def rings(self) -> Rings:
+        """Arrays of a few cells that are variables in the loop."""
+        return Rings(self.name)
+
     def formula(self, expression: isl.AstExpr) -> Formula | None:
         """An expression of the body, if it is known before the loop but for the iterator."""
         found = formula_in_loops(expression)
@@ -199,6 +206,21 @@ class InnerLoop:
             if self._aligned is None and lanes is not None and slope == 1:
                 self._aligned = group, beyond, lanes
         return group.at_seam(beyond) if self.mode == "seam" else group.in_stretch(self.iterator, beyond)
+
+    def variable_of(self, array: str, kind: str, coordinates: Sequence[str]) -> str | None:
+        """The variable that stands for an element of an array of a few cells; None if there is none.
+
+        kind  the type of its elements
+        """
+        turning = {one.name: one for one in self._turning.values()}
+        moving = [k for k, one in enumerate(coordinates) if one in turning]
+        others = tuple(one for one in coordinates if one not in turning)
+        here = turning[coordinates[moving[0]]] if len(moving) == 1 and not self.is_parallel else None
+        if self.mode == "look":
+            place = None if here is None else Moving(moving[0], here.start, here.step, here.period)
+            self.rings.note(array, kind, place, others)
+            return None
+        return None if here is None else self.rings.variable_of(array, here.start, others)
 
     def _divides_alike(self, text: str) -> bool:
         """Whether a text of parameters and iterators divides, and is the same in all iterations."""
@@ -256,24 +278,30 @@ class InnerLoop:
         seam  the body for one iteration where addresses of a group lie on both sides of the end
         """
         kind, i, begin = self.type, self.iterator, self._begin
-        turns = [one.turn for one in self._turning.values()]
+        rings = self.rings.chosen
+        text = "\n".join([*body, *seam])
+        turning = [one for one in self._turning.values() if re.search(rf"\b{one.name}\b", text)]
+        turns = [line for one in rings for line in one.turn()] + [one.turn for one in turning]
         body, seam = [*body, *turns], [*seam, *turns]
         before = [f"const long long {name} = {text};" for text, name in self._fixed.items()]
-        before += [
-            line
-            for one in self._turning.values()
-            for line in self._reduced(one.name, one.start, str(one.period))
-        ]
+        starts = [(one.name, one.start, one.period) for one in turning]
+        starts += [(one.at, one.moving.start, one.moving.period) for one in rings]
+        for name, first, period in starts:
+            before += self._reduced(name, first, str(period))
+        before += [line for one in rings for line in one.load()]
+        last, stop, count = (self.name(f"{i}_{word}") for word in ("end", "stop", "count"))
+        after = [line for one in rings for line in one.store(count)]
+        if rings:
+            before.append(f"const long long {count} = {last} > {begin} ? (long long){last} - {begin} : 0;")
         if not self._groups and longest is None:
-            if pragmas and "?" in end:
+            if rings or (pragmas and "?" in end):
                 # gcc ignores pragmas of a loop whose condition branches, and in parallel loops it does.
-                before.append(f"const {kind} {self.name(f'{i}_end')} = {end};")
-                end = self.name(f"{i}_end")
+                before.insert(0, f"const {kind} {last} = {end};")
+                end = last
             if any(begin in line for line in before):
                 before.insert(0, f"const {kind} {begin} = {start};")
                 start = begin
-            return ["{", *indented([*before, *self._loop(start, end, body, pragmas)]), "}"]
-        last, stop = self.name(f"{i}_end"), self.name(f"{i}_stop")
+            return ["{", *indented([*before, *self._loop(start, end, body, pragmas), *after]), "}"]
         before = [f"{kind} {begin} = {start};", f"const {kind} {last} = {end};", *before]
         before += [line for one in self._groups for line in self._prepare(one)]
         inside = [f"long long {stop} = {last};"]
@@ -291,7 +319,8 @@ class InnerLoop:
             inside += stretch
         inside += [line for one in self._groups for line in one.advance(begin, stop)]
         inside += [f"{begin} = ({kind}){stop};"]
-        return ["{", *indented([*before, f"while ({begin} < {last}) {{", *indented(inside), "}"]), "}"]
+        stretches = [f"while ({begin} < {last}) {{", *indented(inside), "}"]
+        return ["{", *indented([*before, *stretches, *after]), "}"]
 
     def _reduced(self, name: str, start: Formula, modulus: str) -> list[str]:
         """Sets a variable to what a formula is before the first stretch, modulo a number."""

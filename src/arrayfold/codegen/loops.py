@@ -233,7 +233,10 @@ class _Printer:
             iterator, style.type, style.parameters, style.name, style.is_positive, bool(pragmas)
         )
         body = self._written(inner, node.for_get_body())
+        inner.rings.choose()
         if not inner.is_plain:
+            body = self._written(inner, node.for_get_body(), "stretch")
+        if inner.rings.drop_others(body):
             body = self._written(inner, node.for_get_body(), "stretch")
         seam = self._written(inner, node.for_get_body(), "seam") if inner.has_seams else []
         if pragmas:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import islpy as isl
@@ -14,6 +14,7 @@ from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, withou
 from arrayfold.c.tree import Expression, Variable
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.names import Names
+from arrayfold.codegen.rotation import MOST_VARIABLES
 from arrayfold.codegen.sizes import Sizes
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.signs import is_at_most
@@ -37,6 +38,16 @@ class BlockPart:
     is_last: bool
 
 
+@dataclass(eq=False)
+class StorageUse:
+    """What written loops do with an array.
+
+    is_ring  they copy all of its cells, also those without a value
+    """
+
+    is_ring: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Storage:
     """A folded array in C.
@@ -55,6 +66,7 @@ class Storage:
     first         where in a row loops begin to write, if that should be the start of a cache line
     allocation    where the text allocates it, now with its new size; then it needs no declaration
     is_set        a single cell begins with a value, because compilers do not see that it is written before
+    use           what loops do with it, as far as they are written
     """
 
     variable: Variable
@@ -76,6 +88,7 @@ class Storage:
     first: int | None = None
     allocation: Allocation | None = None
     is_set: bool = False
+    use: StorageUse = field(default_factory=StorageUse)
 
     def _beside(self, word: str) -> str:
         """A name for what belongs to it."""
@@ -159,7 +172,7 @@ class Storage:
         if self.is_aligned:
             return [*lines, *self._in_lines(element, sizes)]
         if not self.is_on_heap:
-            initial = " = 0" if self.is_set and not brackets else ""
+            initial = " = 0" if self.is_set and not brackets else " = {0}" if self.use.is_ring else ""
             return [*lines, f"{element} {self.name}{brackets}{initial};"]
         if self.is_vector:
             return [*lines, f"std::vector<{element}> {self.name}({' * '.join(sizes)});"]
@@ -304,7 +317,7 @@ class Storage:
             row, name = replace(row, modulus=modulus), self.parameter
             return inner.coordinate(row, factors, values, self.name, name, self.lanes, may_move=may_move)
 
-        return self.indexed(list(map(coordinate, self.layout.rows, self.sizes.moduli)))
+        return self._in_loop(list(map(coordinate, self.layout.rows, self.sizes.moduli)), inner)
 
     def element_of_cell(
         self,
@@ -338,7 +351,25 @@ class Storage:
                     whole, factors, [known(value)], self.name, self.parameter, self.lanes, may_move=True
                 )
             )
+        return self._in_loop(rows, inner)
+
+    def _in_loop(self, rows: Sequence[str], inner: InnerLoop | None) -> str:
+        """An element, given its coordinates, or the variable that holds it in an innermost loop."""
+        if inner is not None and self._is_ring:
+            variable = inner.variable_of(self.name, written_type(self.variable), rows)
+            if variable is not None:
+                self.use.is_ring = True
+                return variable
         return self.indexed(rows)
+
+    @property
+    def _is_ring(self) -> bool:
+        """Whether it is an array of a few numbers on the stack, which variables may stand for."""
+        size = Formula.product(self.sizes.extents)
+        is_small = bool(self.sizes.extents) and size.is_constant and size.as_number() <= MOST_VARIABLES
+        is_plain = self.variable.element.kind in ("signed", "unsigned", "floating")
+        is_apart = self.share is None and self.allocation is None and not (self.is_on_heap or self.is_aligned)
+        return is_small and is_plain and is_apart and not (self.variable.is_volatile or self.is_linear)
 
     def indexed(self, rows: Sequence[str]) -> str:
         """An element, given its coordinates."""
