@@ -1,7 +1,7 @@
 """Values that the next few iterations need, in variables: rings of cells that move along an innermost loop.
 
 Each cell of a ring is a variable in the loop, and after each iteration the variables hand their values on.
-Before the loop they take the values of the cells, after it the cells take theirs: memory ends as without them.
+Before the loop they take the values of the cells, after it cells take theirs: memory ends as without them.
 """
 
 from __future__ import annotations
