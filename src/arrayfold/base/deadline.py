@@ -20,7 +20,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -69,6 +69,53 @@ def in_time(
     for failure in failures:
         raise failure.error() from failure.cause()
     return child.ending
+
+
+def in_parallel(
+    works: Sequence[Callable[[Callable[[Any], None]], None]],
+    budget: Budget,
+    *,
+    receive: Callable[[Any], None],
+    known: Any = None,
+) -> None:
+    """Do pieces of work that send what they find, each in a process of its own, all at the same time.
+
+    known  as for `in_time`
+
+    What a process did not send before it ended or the deadline came is missing; its work is not counted here.
+    """
+    objects = _objects(known)
+    numbers = {id(one): key for key, one in enumerate(objects)}
+    waiting = {
+        child.pipe: (child, bytearray())
+        for child in [_Child.start(partial(_send_all, work, numbers)) for work in works]
+    }
+    children = [child for child, _ in waiting.values()]
+    try:
+        while waiting:
+            left = None if budget.deadline == float("inf") else budget.deadline - time.monotonic()
+            ready, _, _ = select.select([*waiting], [], [], left if left is None else max(0.0, left))
+            if not ready:
+                break
+            for pipe in ready:
+                piece = os.read(pipe, 1 << 16)
+                if not piece:
+                    del waiting[pipe]
+                    continue
+                waiting[pipe][1].extend(piece)
+                for kind, data in _frames(waiting[pipe][1]):
+                    if kind == b"a":
+                        receive(_Unpickler(data, objects).load())
+    finally:
+        for child in children:
+            child.end()
+
+
+def processors() -> int:
+    """How many processes this one may have at work at the same time."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def answer_in_time(
@@ -161,11 +208,15 @@ class _Child:
                         add_work(int(data))
                     yield kind, data
         finally:
-            os.close(self.pipe)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.process, signal.SIGKILL)
-            _, status = os.waitpid(self.process, 0)
+            status = self.end()
             self.ending = "" if is_done else _ending(status, is_late=is_late)
+
+    def end(self) -> int:
+        """End it, if it has not ended by itself; its status."""
+        os.close(self.pipe)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process, signal.SIGKILL)
+        return os.waitpid(self.process, 0)[1]
 
 
 def _frames(waiting: bytearray) -> Iterator[tuple[bytes, bytes]]:

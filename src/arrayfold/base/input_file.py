@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from arrayfold.base.carried import carried_file, note_file
 from arrayfold.base.errors import InputError
 
 MOST_BYTES = 16 << 20
@@ -13,6 +14,15 @@ MOST_BYTES = 16 << 20
 
 def read_input(path: Path) -> bytes:
     """The bytes of a file; devices, pipes and huge files are refused, for they may have no end."""
+    came_along = carried_file(os.fspath(path))
+    if came_along is not None:
+        return came_along
+    data = _read(path)
+    note_file(os.fspath(path), lambda: data)
+    return data
+
+
+def _read(path: Path) -> bytes:
     try:
         # Without O_NONBLOCK a pipe that nobody writes would wait for ever.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

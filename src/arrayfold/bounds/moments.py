@@ -20,6 +20,7 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.deadline import isolated
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, IslFailure
 from arrayfold.bounds.conflict_graph import conflict_graph
+from arrayfold.bounds.few_moments import counts_at_few_moments
 from arrayfold.bounds.live_counts import Counts, counts_at_ends, largest_counts
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.factors import positive_factors
@@ -40,6 +41,7 @@ from arrayfold.exact.signs import below, fixed_parameters, is_at_most, never_neg
 Pieces: TypeAlias = tuple[tuple[isl.Set, tuple[Formula, ...]], ...]
 _MOST_OPERATIONS = 6_000_000
 _MOST_COUNTED = 2_000_000
+_MOST_PIECES = 60
 _OPERATIONS_TO_COUNT = 3_000_000
 _FIRST_VALUES = 6
 _MOST_TERMS = 12
@@ -210,7 +212,9 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
     if not can_count():
         return LowerBound(moments=moments)
     limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS)
-    for count in (largest_counts, counts_at_ends):
+    # Where there are so many pieces, counting all moments would take minutes.
+    ways = [] if moments.n_basic_map() > _MOST_PIECES else [largest_counts, counts_at_ends]
+    for count in (*ways, partial(counts_at_few_moments, context=conflicts.context)):
         counted = isolated(partial(_counted_text, count, moments, limit), limit)
         if counted is not None:
             break

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -26,12 +26,15 @@ from arrayfold.cli.options import (
     AsJson,
     AsPublished,
     BudgetSeconds,
+    Cluster,
     Force,
+    Jobs,
     LinearForm,
     Method,
     NoCheck,
     Params,
     PowerOfTwo,
+    StoreDirectory,
     measuring,
     parameter_values,
     started_budget,
@@ -128,6 +131,9 @@ def fold(
     linear_form: LinearForm = False,
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    store: StoreDirectory = None,
     power_of_two: PowerOfTwo = False,
     summary: Annotated[
         bool, typer.Option("--summary", help="Print one line, as for a commit message, instead of the table.")
@@ -143,6 +149,7 @@ def fold(
     as_json: AsJson = False,
 ) -> None:
     """Analyse, fold, prove, write the code, and print the table."""
+    from arrayfold.base.deadline import processors
     from arrayfold.fold.options import FoldOptions, check_together
     from arrayfold.methods import as_published as published_name
 
@@ -167,8 +174,11 @@ def fold(
         given = {"output": output, "loops": loops, "run": run, "sanitize": sanitize, "placement": placement}
         given |= {"tune": tune, "region": source.region, "function": source.function}
         _check_for_directory(source.file, [name for name, value in given.items() if value])
-        _fold_directory(partial(_fold_file, source, options, mode, budget), source, source.talk(as_json))
+        elsewhere = _Elsewhere(jobs, cluster, store)
+        _fold_directory(_FoldFile(source, options, mode, budget), elsewhere, source.talk(as_json))
         return
+    _check_for_file({"cluster": cluster, "store": store})
+    options = replace(options, jobs=jobs or processors())
     code = FoldedOutput(
         source.file,
         output,
@@ -409,25 +419,68 @@ def _check_for_directory(directory: str, given: Sequence[str]) -> None:
         )
 
 
-def _fold_file(
-    source: Input, options: FoldOptions, mode: Mode, seconds: float, file: str
-) -> list[FoldResult]:
+def _check_for_file(given: Mapping[str, object]) -> None:
+    """Raise for options that speak of a directory."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--{name} is for the kernels of a directory", hint="For one file say --jobs.")
+
+
+@dataclass(frozen=True)
+class _FoldFile:
     """The folds of one file of a directory."""
-    from arrayfold.base.budget import Budget
 
-    source = replace(source, file=file)
-    code = FoldedOutput(file)
-    job = _Job(source, options, code, mode, Budget(seconds), Console(is_quiet=True), is_summary=False)
-    return job.results(is_one_of_many=True)
+    source: Input
+    options: FoldOptions
+    mode: Mode
+    seconds: float
+
+    def __call__(self, file: str) -> list[FoldResult]:
+        from arrayfold.base.budget import Budget
+
+        source = replace(self.source, file=file)
+        console, budget = Console(is_quiet=True), Budget(self.seconds)
+        job = _Job(source, self.options, FoldedOutput(file), self.mode, budget, console, is_summary=False)
+        return job.results(is_one_of_many=True)
+
+    def read(self, file: str) -> object:
+        """What is read for that."""
+        return replace(self.source, file=file).as_written().read_all()
+
+    @property
+    def how(self) -> str:
+        """What the results depend on besides the files."""
+        return repr((replace(self.source, file=""), self.options, self.mode, self.seconds))
 
 
-def _fold_directory(fold_file: Callable[[str], list[FoldResult]], source: Input, talk: Console) -> None:
+@dataclass(frozen=True)
+class _Elsewhere:
+    """Who does the work on many files, and where the results are kept."""
+
+    jobs: int | None
+    cluster: str | None
+    store: str | None
+
+
+def _fold_directory(fold_file: _FoldFile, elsewhere: _Elsewhere, talk: Console) -> None:
+    from pathlib import Path
+
+    from arrayfold.base.cache import cache_folder
     from arrayfold.explore.directory import find_kernels, fold_directory
     from arrayfold.report.directory import directory_data, directory_report
 
-    files = find_kernels(source.file)
-    talk.count(0, len(files))
-    folded = fold_directory(files, fold_file, done=lambda done: talk.count(done, len(files)))
+    files = find_kernels(fold_file.source.file)
+    store = cache_folder("fold") if elsewhere.store is None else Path(elsewhere.store)
+    folded = fold_directory(
+        files,
+        fold_file,
+        fold_file.read,
+        how=fold_file.how,
+        store=store,
+        cluster=elsewhere.cluster,
+        jobs=elsewhere.jobs,
+        done=lambda done: talk.count(done, len(files)),
+    )
     talk.result(lambda: directory_data(folded), lambda: directory_report(folded))
     if any(item.reason for item in folded):
         raise typer.Exit(1)

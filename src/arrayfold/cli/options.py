@@ -49,6 +49,27 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 PowerOfTwo = Annotated[
     bool, typer.Option("--power-of-two", help="Round constant moduli up to powers of two.")
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        max=4096,
+        help="Processes at work at a time; by default as many as there are processors.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="tcp://HOST:8786", help="Do the work on a Dask cluster (arrayfold[cluster])."),
+]
+StoreDirectory = Annotated[
+    str | None,
+    typer.Option(
+        "--store", metavar="DIR", help="Where results are kept for the next run; by default in ~/.cache."
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 NoCheck = Annotated[
     bool, typer.Option("--no-check", help="Write code without executing it beside the original before.")

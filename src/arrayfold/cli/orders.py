@@ -17,9 +17,12 @@ from arrayfold.cli.options import (
     DEFAULT_BUDGET,
     AsJson,
     BudgetSeconds,
+    Cluster,
     Force,
+    Jobs,
     NoCheck,
     Params,
+    StoreDirectory,
     parameter_values,
     started_budget,
 )
@@ -111,14 +114,9 @@ def tradeoff(
     ] = 2,
     tile_size: Annotated[int, typer.Option(metavar="B", min=0, help="Size of tiles; 0 tries none.")] = 8,
     everything: Annotated[bool, typer.Option("--all", help="Print every order, not only the best.")] = False,
-    store: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Where results are kept for the next run; by default in ~/.cache."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="tcp://HOST:8786", help="Do the work on a Dask cluster (arrayfold[cluster])."),
-    ] = None,
+    store: StoreDirectory = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     budget: Annotated[
         float,
         typer.Option(
@@ -147,6 +145,7 @@ def tradeoff(
         seconds=budget,
         store=Path(store) if store is not None else cache_folder("tradeoff"),
         cluster=cluster,
+        jobs=jobs,
         progress=talk.count,
     )
     talk.result(

@@ -124,6 +124,8 @@ def _fit(values: isl.PwAff, context: isl.Set, side: Literal["max", "min"]) -> Fo
     if not pieces:
         return Formula.constant(0)
     covering = [piece for piece in pieces if _is_beyond(piece, values, side)]
+    if len(covering) == 1:
+        return _only_aff(covering[0])
     if covering:
         probe = large_parameters(context.intersect(domain))
         pick = min if side == "max" else max

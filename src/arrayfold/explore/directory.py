@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arrayfold.base.errors import ArrayfoldError, InputError
+from arrayfold.base.carried import carrying, noting
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError
 from arrayfold.base.input_file import read_input
 from arrayfold.c.language import C_SUFFIXES
+from arrayfold.explore.store import Kept
 from arrayfold.explore.workers import Done, run_all
 from arrayfold.fold.result import FoldResult
 
@@ -18,11 +23,15 @@ SUFFIXES = (*C_SUFFIXES, ".py", ".toml")
 
 @dataclass(frozen=True)
 class FoldedFile:
-    """One file: its arrays as rows of text, or why it could not be folded."""
+    """One file: its arrays as rows of text, or why it could not be folded.
+
+    is_cut  some of it was given up for want of time
+    """
 
     file: str
     arrays: tuple[dict[str, Any], ...] = ()
     reason: str = ""
+    is_cut: bool = False
 
 
 def find_kernels(directory: str) -> list[str]:
@@ -56,28 +65,91 @@ def _is_kernel(path: Path) -> bool:
 def fold_directory(
     files: Sequence[str],
     fold_file: Callable[[str], Sequence[FoldResult]],
+    read_file: Callable[[str], object],
     *,
+    how: str,
+    store: Path | None = None,
+    cluster: str | None = None,
+    jobs: int | None = None,
     done: Done = lambda _: None,
 ) -> list[FoldedFile]:
-    """What becomes of each file.
+    """What becomes of each file; what is known already is not done again.
 
-    fold_file  gives the folds of a file; it is sent to other processes
+    fold_file  gives the folds of a file; it is sent to other processes, with the files that are read
+    read_file  reads a file as it does
+    how        what the results depend on besides the files
+    store      a directory where results are kept
     """
-    work = [_Work(file, fold_file) for file in files]
-    by_name = {result.file: result for result in run_all(work, done)}
-    return [by_name[file] for file in files]
+    known: dict[str, FoldedFile] = {}
+    work: list[_Work] = []
+    keys: dict[str, str] = {}
+    kept = Kept.of(store, how)
+    for file in files:
+        travelling = _files_of(file, read_file)
+        keys[file] = json.dumps([file, sorted((name, _digest(data)) for name, data in travelling.items())])
+        found = _folded(file, kept.read(keys[file]))
+        if found is None:
+            # On this machine a process keeps its result itself, in case the others are interrupted.
+            mine = (kept, keys[file]) if cluster is None else None
+            work.append(_Work(file, fold_file, travelling, mine))
+        else:
+            known[file] = found
+    before = len(known)
+    done(before)
+    for result in run_all(work, lambda number: done(before + number), cluster, jobs):
+        known[result.file] = result
+        if cluster is not None:
+            _keep(kept, keys[result.file], result)
+    return [known[file] for file in files]
+
+
+def _files_of(file: str, read_file: Callable[[str], object]) -> dict[str, bytes]:
+    """A file and the ones that it includes; those of it that can be read, if something is wrong with it."""
+    with noting() as found, suppress(ArrayfoldError):
+        read_file(file)
+    return found
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _keep(kept: Kept, key: str, result: FoldedFile) -> None:
+    if not result.is_cut:
+        kept.write(key, {"arrays": list(result.arrays), "reason": result.reason})
+
+
+def _folded(file: str, data: Any) -> FoldedFile | None:
+    """The result that was kept."""
+    try:
+        return (
+            None if data is None else FoldedFile(file, tuple(map(dict, data["arrays"])), str(data["reason"]))
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 @dataclass(frozen=True)
 class _Work:
+    """One file with all that is read of it, and where its result is kept."""
+
     file: str
     fold_file: Callable[[str], Sequence[FoldResult]]
+    files: Mapping[str, bytes]
+    kept: tuple[Kept, str] | None
 
     def __call__(self) -> FoldedFile:
+        with carrying(self.files):
+            found = self._fold()
+        if self.kept is not None:
+            _keep(*self.kept, found)
+        return found
+
+    def _fold(self) -> FoldedFile:
         try:
             results = self.fold_file(self.file)
         except ArrayfoldError as error:
-            return FoldedFile(self.file, (), str(error))
+            return FoldedFile(self.file, (), str(error), isinstance(error, BudgetExceeded))
         rows = tuple(
             {
                 "region": result.problem.name,
@@ -91,4 +163,5 @@ class _Work:
             for result in results
             for array in result
         )
-        return FoldedFile(self.file, rows)
+        is_cut = any(result.cut_short or any(array.cut_short for array in result) for result in results)
+        return FoldedFile(self.file, rows, is_cut=is_cut)

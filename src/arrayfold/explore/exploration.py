@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.carried import carrying, noting
 from arrayfold.base.errors import InputError
 from arrayfold.explore.orders import NamedOrder, candidate_orders
 from arrayfold.explore.point import Point, evaluate, not_tried
@@ -104,17 +105,20 @@ def explore(
     seconds: float = DEFAULT_SECONDS,
     store: Path | None = None,
     cluster: str | None = None,
+    jobs: int | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> Exploration:
     """Fold the program in many orders, at the given sizes only: smaller and found sooner than for all sizes.
 
     seconds  what all of it may take; each order has an equal part
     store    a directory where results are kept, so that an interrupted run goes on where it was
-    cluster  the address of a Dask scheduler, whose workers see the same files; without one, processes of
-             this machine do the work
+    cluster  the address of a Dask scheduler, whose workers get the files that are read; without one,
+             processes of this machine do the work
+    jobs     how many of them at a time
     """
     started = time.time()
-    program = source.read()
+    with noting() as files:
+        program = source.read()
     for name in params:
         if name not in program.parameters:
             known = ", ".join(program.parameters) or "none"
@@ -131,11 +135,15 @@ def explore(
     kept = Store.of(store, write_problem(program), params, each)
     points = {order: point for order in orders if (point := kept.read(order)) is not None}
     here = source.at(params)
+    work = [
+        _Work(here, order, dict(params), each, kept, started + seconds)
+        for order in orders
+        if order not in points
+    ]
     if cluster is not None:
-        here = replace(here, file=str(Path(here.file).resolve()))
-    # Clocks of other machines may differ.
-    end = None if cluster is not None else started + seconds
-    work = [_Work(here, order, dict(params), each, kept, end) for order in orders if order not in points]
+        # Clocks of other machines may differ, and so do their disks.
+        nowhere = replace(kept, kept=replace(kept.kept, directory=None))
+        work = [replace(one, end=None, kept=nowhere, files=files) for one in work]
     known = len(points)
     progress(known, len(orders))
 
@@ -143,8 +151,10 @@ def explore(
         progress(known + done, len(orders))
 
     is_short = cluster is None and seconds < _SECONDS_FOR_PROCESSES
-    for point in _one_by_one(work, program, tell) if is_short else run_all(work, tell, cluster):
+    for point in _one_by_one(work, program, tell) if is_short else run_all(work, tell, cluster, jobs):
         points[point.order] = point
+        if cluster is not None and not point.is_cut:
+            kept.write(point)
     found = [points[order] for order in orders]
     found.sort(key=lambda point: (bool(point.reason), point.latency, point.cells))
     return Exploration(source, dict(params), tuple(found), search.cut_words())
@@ -160,7 +170,10 @@ def _one_by_one(work: Sequence[_Work], program: Program, done: Callable[[int], N
 
 @dataclass(frozen=True)
 class _Work:
-    """What a worker needs; it keeps the result itself, so that nothing is lost if the run is interrupted."""
+    """What a worker needs; it keeps the result itself, so that nothing is lost if the run is interrupted.
+
+    files  what it reads, where it may not see the disk of who asks
+    """
 
     source: Source
     order: NamedOrder
@@ -168,9 +181,11 @@ class _Work:
     seconds: float
     kept: Store
     end: float | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
     def __call__(self) -> Point:
-        return self.of(None)
+        with carrying(self.files):
+            return self.of(None)
 
     def of(self, program: Program | None) -> Point:
         """The point, for a program that is known or read again."""

@@ -1,4 +1,4 @@
-"""Points that earlier runs found, kept in files by the content of what they are results of."""
+"""What earlier runs found, kept in files by the content of what it is a result of."""
 
 from __future__ import annotations
 
@@ -29,55 +29,72 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 @dataclass(frozen=True)
-class Store:
-    """A directory of points.
+class Kept:
+    """A directory of results in files, by the content of what they are results of.
 
-    head  what all of them are results of: the program, its sizes, and this version of arrayfold
+    head  what all of them are results of, and this version of arrayfold
     """
 
     directory: Path | None
     head: str
 
     @staticmethod
-    def of(directory: Path | None, problem: str, params: Mapping[str, int], seconds: float) -> Store:
-        """The results for a problem at these sizes."""
-        content = [version("arrayfold"), _code(), problem, sorted(params.items()), seconds]
-        return Store(directory, json.dumps(content))
+    def of(directory: Path | None, *content: Any) -> Kept:
+        """The results of some content that can be JSON."""
+        return Kept(directory, json.dumps([version("arrayfold"), code_digest(), *content]))
 
-    def _path(self, order: NamedOrder) -> Path | None:
-        if self.directory is None:
-            return None
-        return self.directory / f"{_digest(self.head + json.dumps(order.reorder.options()))}.json"
+    def _path(self, key: str) -> Path | None:
+        return None if self.directory is None else self.directory / f"{_digest(self.head + key)}.json"
 
-    def read(self, order: NamedOrder) -> Point | None:
-        """The point of an order, if it is known; a file that was changed since counts as nothing."""
-        path = self._path(order)
+    def read(self, key: str) -> Any:
+        """What is known; None if nothing is, or a file was changed since."""
+        path = self._path(key)
         if path is None:
             return None
         try:
             kept: Any = json.loads(path.read_text("utf-8"))
-            data, digest = kept["point"], kept["sha256"]
-            if digest != _digest(_text(data)):
-                return None
-            if not all(isinstance(data[name], kind) for name, kind in _TYPES.items()):
-                return None
-            return Point(order, *(data[name] for name in _TYPES))
+            return kept["found"] if kept["sha256"] == _digest(_text(kept["found"])) else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def write(self, point: Point) -> None:
-        """Keep a point; a directory that cannot be written keeps nothing."""
-        path = self._path(point.order)
+    def write(self, key: str, found: Any) -> None:
+        """Keep something; a directory that cannot be written keeps nothing."""
+        path = self._path(key)
         if path is None:
             return
-        data = point.data()
-        text = json.dumps({"point": data, "sha256": _digest(_text(data))})
+        text = json.dumps({"found": found, "sha256": _digest(_text(found))})
         with suppress(OSError, InputError):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_output(os.fspath(path), text.encode(), force=True)
 
 
-def _text(data: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class Store:
+    """A directory of points: the results for a program at some sizes."""
+
+    kept: Kept
+
+    @staticmethod
+    def of(directory: Path | None, problem: str, params: Mapping[str, int], seconds: float) -> Store:
+        """The results for a problem at these sizes."""
+        return Store(Kept.of(directory, problem, sorted(params.items()), seconds))
+
+    def read(self, order: NamedOrder) -> Point | None:
+        """The point of an order, if it is known."""
+        data = self.kept.read(json.dumps(order.reorder.options()))
+        try:
+            if data is None or not all(isinstance(data[name], kind) for name, kind in _TYPES.items()):
+                return None
+            return Point(order, *(data[name] for name in _TYPES))
+        except (KeyError, TypeError):
+            return None
+
+    def write(self, point: Point) -> None:
+        """Keep a point."""
+        self.kept.write(json.dumps(point.order.reorder.options()), point.data())
+
+
+def _text(data: Any) -> str:
     return json.dumps(data, sort_keys=True)
 
 
@@ -86,7 +103,7 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _code() -> str:
+def code_digest() -> str:
     """A hash of arrayfold itself: what another state of it found may not be what this one finds."""
     package = Path(str(files("arrayfold")))
     found = hashlib.sha256()

@@ -41,6 +41,7 @@ def fold(
     linear_form: bool = False,
     order: Literal["auto"] | None = None,
     tune: bool = False,
+    jobs: int = 1,
     progress: Progress = lambda _: None,
 ) -> FoldResult:
     """Fold the temporaries of a problem and prove each mapping for every parameter value of the context.
@@ -58,12 +59,14 @@ def fold(
     gives each iteration of the first two loops a buffer of its own, and local="b" each iteration of the loops
     over b a part of each array. linear_form=True gives every mapping one row.
 
+    jobs is how many processes look at arrays at the same time; the answer is the same.
+
     order="auto" first brings the program into the order that is predicted to be fastest. With tune=True the
     best candidates are compiled and measured at the sizes of params, and the fastest one is taken; what was
     measured is in result.problem.chosen.measured.
     """
     options = FoldOptions(
-        dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local, linear_form
+        dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local, linear_form, jobs
     )
     limit = as_budget(budget)
     found = as_problem(problem)

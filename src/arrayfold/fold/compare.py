@@ -108,7 +108,7 @@ def compare(
 def _compared(
     conflicts: Conflicts, request: Request, params: Mapping[str, int], *, only_general: bool
 ) -> ComparedArray:
-    everything = list(ask_all(conflicts, request))
+    everything = list(ask_all(conflicts, request, most=None))
     # The first candidate of a method is what it finds itself; a later one is for cells divided by a stride.
     first = {candidate.method: candidate for candidate in reversed(everything)}
     candidates = [first[name] for name in dict.fromkeys(c.method for c in everything) if name in METHODS]

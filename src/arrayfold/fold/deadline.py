@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from arrayfold.base.budget import Budget
-from arrayfold.base.deadline import answer_in_time, in_time
+from arrayfold.base.budget import Budget, add_work, work_done
+from arrayfold.base.deadline import answer_in_time, in_parallel, in_time
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, IslFailure
 from arrayfold.bounds.moments import UNKNOWN
@@ -27,6 +27,7 @@ from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Problem, Program
 
+_FEWEST_IN_PARALLEL = 4
 _SECONDS_TO_KEEP = 0.4
 _OPERATIONS_TO_KEEP = 1_000_000
 
@@ -47,9 +48,21 @@ def fold_in_time(
         with budget.limit("the analysis"):
             chosen = chosen_arrays(analysis, options.arrays)
             send(_Begun(chosen, analysis.kept(), analysis.live_in_arrays()))
-        for number, name in enumerate(chosen):
-            part = budget.part(share_of_one(len(chosen) - number))
-            fold_this = partial(fold_array, analysis, name, options, part, send)
+        ahead = _Ahead(budget, chosen, send)
+        if options.jobs > 1 and len(chosen) >= _FEWEST_IN_PARALLEL:
+            ahead.fold(
+                lambda name, part: _fold_or_keep(
+                    problem,
+                    name,
+                    options.params,
+                    partial(fold_array, analysis, name, options, part, _say_nothing),
+                ),
+                options.jobs,
+                problem,
+            )
+        while (name := ahead.next_to_send()) is not None:
+            fold_this = partial(fold_array, analysis, name, options, ahead.part(), send)
+            ahead.done += 1
             send(_fold_or_keep(problem, name, options.params, fold_this))
 
     def receive(found: _Begun | FoldedArray | NotFolded | str) -> None:
@@ -181,6 +194,68 @@ def chosen_arrays(analysis: Analysis, names: Sequence[str]) -> tuple[str, ...]:
                 f"array {name} is kept: {reason}", hint=f"To fold it all the same, say --temporary {name}."
             )
     return tuple(dict.fromkeys(names)) or foldable
+
+
+class _Ahead:
+    """Arrays that several processes fold at the same time, sent in order as if one came after the other.
+
+    Of what is left of the budget every array has the part that it would have if all before it had been folded
+    first. So what was found ahead counts only if it was not cut short, and costs no more than that part.
+
+    done  how many arrays were sent
+    """
+
+    def __init__(self, budget: Budget, chosen: Sequence[str], send: Callable[[Any], None]) -> None:
+        self.budget, self.chosen, self.send = budget, chosen, send
+        self.done = 0
+        self._found: dict[str, tuple[FoldedArray | NotFolded, int]] = {}
+
+    def part(self) -> Budget:
+        """What the next array may cost."""
+        return self.budget.part(share_of_one(len(self.chosen) - self.done))
+
+    def next_to_send(self) -> str | None:
+        """The next array that is still to be folded, once those that were are sent; None if there is none."""
+        while self.done < len(self.chosen):
+            name = self.chosen[self.done]
+            found = self._found.pop(name, None)
+            if found is None or not _is_whole(found[0]) or found[1] > self.part().operations:
+                return name
+            add_work(found[1])
+            self.done += 1
+            self.send(found[0])
+        return None
+
+    def fold(
+        self, fold_one: Callable[[str, Budget], FoldedArray | NotFolded], jobs: int, known: Problem
+    ) -> None:
+        """Fold all arrays in so many processes, each of which takes every so many-th one."""
+        most = self.part().operations
+        jobs = min(jobs, len(self.chosen))
+
+        def work(first: int, send: Callable[[Any], None]) -> None:
+            for name in self.chosen[first::jobs]:
+                before = work_done()
+                found = fold_one(name, self.budget.part(1.0, most))
+                send((found, work_done() - before))
+
+        def receive(one: tuple[FoldedArray | NotFolded, int]) -> None:
+            self._found[one[0].name] = one
+            self.send(f"{one[0].name}: mappings")
+            if self.chosen[self.done] == one[0].name:
+                self.next_to_send()
+
+        works = [partial(work, first) for first in range(jobs)]
+        in_parallel(works, self.budget, receive=receive, known=known)
+
+
+def _say_nothing(_step: str) -> None:
+    """Several processes cannot speak through one pipe."""
+
+
+def _is_whole(found: FoldedArray | NotFolded) -> bool:
+    """Whether an array was folded and nothing of it was cut short."""
+    return isinstance(found, FoldedArray) and not found.cut_short
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class FoldOptions:
     local         how many outer loops make a tile with a buffer of its own, or the name of the loop whose
                   iterations have a part of each array
     linear_form   mappings have one row
+    jobs          how many processes look at arrays at the same time, which changes no answer
     """
 
     params: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -38,6 +39,7 @@ class FoldOptions:
     share: Share | None = None
     local: int | str | None = None
     linear_form: bool = False
+    jobs: int = 1
 
     def __post_init__(self) -> None:
         checked_method(self.method)

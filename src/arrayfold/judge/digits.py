@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import islpy as isl
 
@@ -42,7 +43,7 @@ class _Equation:
     coefficients: tuple[Formula, ...]
     target: Formula
 
-    @property
+    @cached_property
     def sizes(self) -> isl.Set:
         """{ : }: the parameter values at which the piece has differences."""
         return self.piece.params()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.exact.isl import coalesced, first_images, maps_of
+from arrayfold.exact.isl import coalesced, first_images, maps_by_domain, maps_of
 from arrayfold.exact.pieces import drop_constant_dimensions
 from arrayfold.exact.relations import relation, union_of_maps
 from arrayfold.order.events import Order, across, sweep
@@ -80,10 +80,23 @@ def _only_writes(
     if not writes.reverse().is_single_valued():
         return None
     found = writes.apply_range(reads.reverse().range_product(reads.range().identity()))
-    write_times = order.write_times.intersect_domain(writes.domain())
-    read_times = order.read_times.intersect_domain(reads.domain())
-    before = across(write_times, order.before, read_times)
-    return found if found.range_factor_domain().is_subset(before) else None
+    return found if _all_in_order(order, maps_of(found.range_factor_domain())) else None
+
+
+def _all_in_order(order: Order, pairs: Sequence[isl.Map]) -> bool:
+    """Whether of each pair { S[i] -> T[j] } the write surely comes before the read.
+
+    Statement by statement: of most of them nobody reads anything from each other.
+    """
+    writing, reading = maps_by_domain(order.write_times), maps_by_domain(order.read_times)
+    return all(
+        pair.is_subset(
+            writing[str(pair.get_tuple_name(isl.dim_type.in_))]
+            .apply_range(order.before)
+            .apply_range(reading[str(pair.get_tuple_name(isl.dim_type.out))].reverse())
+        )
+        for pair in pairs
+    )
 
 
 def _reads_of(program: Program, arrays: Sequence[str]) -> isl.UnionMap:

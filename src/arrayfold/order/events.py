@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from arrayfold.base.errors import InputError
+from arrayfold.base.remembered import remembered
 from arrayfold.exact.isl import coalesced, fix_parameters, maps_of
 from arrayfold.exact.parameter_values import smallest_parameters
 from arrayfold.exact.relations import close, close_through, relation, union_of_maps
@@ -78,6 +79,7 @@ class Order:
         return self.not_after().subtract(self.before)
 
 
+@remembered
 def order_of(program: Program) -> Order:
     """The order of a program: its schedule with parallel loops or tiles, or its happens-before relation."""
     if program.happens_before is not None:

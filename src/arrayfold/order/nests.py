@@ -165,10 +165,15 @@ class Pairs:
                     found[first, then] = coalesced(pairs)
         return Pairs(found)
 
-    def between(self, first: Nest, then: Nest) -> list[isl.Map]:
-        """The times of pairs from one nest to another one."""
-        ends = ((a, b) for a in first.statements for b in then.statements)
-        return [self.parts[pair] for pair in ends if pair in self.parts]
+    def between(self, nests: Sequence[Nest]) -> dict[tuple[int, int], list[isl.Map]]:
+        """The times of pairs from one nest to a later one, by their numbers, the first later ones first."""
+        nest_of = {name: k for k, nest in enumerate(nests) for name in nest.statements}
+        found: dict[tuple[int, int], list[isl.Map]] = {}
+        for (first, then), times in self.parts.items():
+            a, b = nest_of.get(first), nest_of.get(then)
+            if a is not None and b is not None and a < b:
+                found.setdefault((a, b), []).append(times)
+        return {pair: found[pair] for pair in sorted(found, key=lambda pair: (pair[1], pair[0]))}
 
     def at_equal_times(self, placed: Mapping[str, Placed]) -> Pairs:
         """The pairs of these statements that run in the same iteration of their loops in the new order."""

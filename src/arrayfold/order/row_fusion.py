@@ -9,9 +9,11 @@ at in the same way. Single loops without rows inside become one if values stay i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from heapq import heappop, heappush
 from math import lcm
 from typing import TypeAlias
 
@@ -142,14 +144,15 @@ class _Clusters:
     group: list[int]
     rates: list[Fraction]
     shifts: dict[int, int]
+    spreads: dict[tuple[int, int, Placed, Placed], tuple[int | None, int | None]] = field(
+        default_factory=dict[tuple[int, int, Placed, Placed], tuple[int | None, int | None]]
+    )
 
     @staticmethod
     def of(fusion: _Fusion, nests: Sequence[Nest], pairs: Pairs, flows: Pairs, level: int) -> _Clusters:
         """The nests, joined where they hand values to each other and nothing speaks against it."""
         count = len(nests)
-        ends = [(a, b) for b in range(count) for a in range(b)]
-        between = {(a, b): found for a, b in ends if (found := pairs.between(nests[a], nests[b]))}
-        shared = {(a, b): found for a, b in ends if (found := flows.between(nests[a], nests[b]))}
+        between, shared = pairs.between(nests), flows.between(nests)
         one = Fraction(1)
         self = _Clusters(fusion, nests, between, shared, list(range(count)), [one] * count, {})
         for a, b in sorted(shared, key=lambda pair: (pair[1], -pair[0])):
@@ -157,21 +160,29 @@ class _Clusters:
                 self._join(a, b)
         return self
 
-    def ordered(self) -> list[_Cluster]:
-        """The groups in an order that keeps all dependences, and otherwise as they are written."""
-        left = sorted(set(self.group))
-        found: list[_Cluster] = []
-        while left:
-            group = next(one for one in left if not any(self._precedes(other, one) for other in left))
-            left.remove(group)
-            members = self._members(group)
-            found.append(_Cluster(members, self._placed(members)))
+    def _followers(self) -> dict[int, set[int]]:
+        """group -> the other groups of which a nest must run after one of its own."""
+        found: dict[int, set[int]] = {}
+        for a, b in self.between:
+            if self.group[a] != self.group[b]:
+                found.setdefault(self.group[a], set()).add(self.group[b])
         return found
 
-    def _precedes(self, first: int, then: int) -> bool:
-        return first != then and any(
-            self.group[a] == first and self.group[b] == then for a, b in self.between
-        )
+    def ordered(self) -> list[_Cluster]:
+        """The groups in an order that keeps all dependences, and otherwise as they are written."""
+        followers = self._followers()
+        waits_for = Counter(then for group in followers.values() for then in group)
+        ready = sorted(group for group in set(self.group) if not waits_for[group])
+        found: list[_Cluster] = []
+        while ready:
+            group = heappop(ready)
+            members = self._members(group)
+            found.append(_Cluster(members, self._placed(members)))
+            for then in followers.get(group, ()):
+                waits_for[then] -= 1
+                if not waits_for[then]:
+                    heappush(ready, then)
+        return found
 
     def _members(self, *groups: int) -> tuple[int, ...]:
         return tuple(k for k, group in enumerate(self.group) if group in groups)
@@ -216,15 +227,15 @@ class _Clusters:
 
     def _has_detour(self, first: int, then: int) -> bool:
         """Whether other groups must run between the two."""
-        reached = {one for one in set(self.group) - {first, then} if self._precedes(first, one)}
+        followers = self._followers()
+        reached = followers.get(first, set[int]()) - {then}
         waiting = list(reached)
         while waiting:
-            group = waiting.pop()
-            if self._precedes(group, then):
+            after = followers.get(waiting.pop(), set[int]())
+            if then in after:
                 return True
-            new = {one for one in set(self.group) - reached - {first, then} if self._precedes(group, one)}
-            reached |= new
-            waiting += new
+            waiting += after - reached - {first}
+            reached |= after
         return False
 
     def _is_near(self, a: int, b: int, p: int, q: int) -> bool:
@@ -242,14 +253,15 @@ class _Clusters:
         """nest -> the shift of its loop: the least ones that keep all dependences, None if there are none."""
         scale = lcm(*(rates[k].denominator for k in members))
         least: dict[tuple[int, int], int] = {}
+        inside = set(members)
         for a, b in self.between:
-            if a not in members or b not in members:
+            if a not in inside or b not in inside:
                 continue
             at, to = self.nests[a].loop, self.nests[b].loop
             if at is None or to is None:
                 return None
             placed = Placed(at, int(rates[a] * scale)), Placed(to, int(rates[b] * scale))
-            low, high = spread(self.between[a, b], *placed)
+            low, high = self._spread(a, b, *placed)
             if high is None:
                 return None
             count = self.fusion.trip_count(self.nests[a])
@@ -257,6 +269,13 @@ class _Clusters:
                 return None
             least[a, b] = high
         return _least_shifts(members, least, [pair for pair in self.shared if pair in least])
+
+    def _spread(self, a: int, b: int, at: Placed, to: Placed) -> tuple[int | None, int | None]:
+        """How far two nests that depend on each other run apart; asked again for each nest that joins."""
+        key = a, b, at, to
+        if key not in self.spreads:
+            self.spreads[key] = spread(self.between[a, b], at, to)
+        return self.spreads[key]
 
 
 def _least_shifts(
@@ -266,12 +285,17 @@ def _least_shifts(
 
     Of the two the one in which values wait for less time; the least shift is 0.
     """
+    into: dict[int, list[tuple[int, int]]] = {k: [] for k in members}
+    out_of: dict[int, list[tuple[int, int]]] = {k: [] for k in members}
+    for (a, b), by in least.items():
+        into[b].append((a, by))
+        out_of[a].append((b, by))
     early: dict[int, int] = {}
     for b in members:
-        early[b] = max((early[a] + by for (a, end), by in least.items() if end == b), default=0)
+        early[b] = max((early[a] + by for a, by in into[b]), default=0)
     late: dict[int, int] = {}
     for a in reversed(members):
-        late[a] = min((late[b] - by for (start, b), by in least.items() if start == a), default=early[a])
+        late[a] = min((late[b] - by for b, by in out_of[a]), default=early[a])
     best = min((early, late), key=lambda shifts: sum(shifts[b] - shifts[a] for a, b in flows))
     first = min(best.values())
     return {k: shift - first for k, shift in best.items()}

@@ -16,6 +16,7 @@ from typing import TypeAlias, TypeVar
 import islpy as isl
 
 from arrayfold.base.errors import InputError
+from arrayfold.base.remembered import remembered
 from arrayfold.exact.isl import coalesced, maps_by_domain
 from arrayfold.order.dataflow import find_flows
 from arrayfold.order.events import order_of
@@ -80,8 +81,14 @@ def times_of(program: Program) -> dict[str, isl.Map]:
 
 def flows_of(program: Program, arrays: Sequence[str]) -> list[isl.Map]:
     """{ S[i] -> [T[j] -> A[x]] }: who reads what from whom, of some arrays, one loop after the other."""
-    sequential = replace(program, parallel={})
+    sequential = _sequential(program)
     return find_flows(sequential, order_of(sequential), arrays)
+
+
+@remembered
+def _sequential(program: Program) -> Program:
+    """The program without parallel loops."""
+    return replace(program, parallel={})
 
 
 def ends_of(flow: isl.Map) -> tuple[str, str]:

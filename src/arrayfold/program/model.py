@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import islpy as isl
@@ -354,15 +355,24 @@ class Program:
 
     def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
         """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""
-        chosen = (
-            access.relation
-            for statement in self.statements
-            for access in statement.accesses
-            if access.is_write == writes
-            and (access.is_must or not must_only)
-            and (array is None or access.array == array)
+        chosen = self._accesses[1] if array is None else self._accesses[0].get(array, ())
+        return union_of_maps(
+            self.context.get_space(),
+            (
+                access.relation
+                for access in chosen
+                if access.is_write == writes and (access.is_must or not must_only)
+            ),
         )
-        return union_of_maps(self.context.get_space(), chosen)
+
+    @cached_property
+    def _accesses(self) -> tuple[Mapping[str, Sequence[Access]], Sequence[Access]]:
+        """The accesses of each array, and all of them."""
+        everything = [access for statement in self.statements for access in statement.accesses]
+        by_array: dict[str, list[Access]] = {}
+        for access in everything:
+            by_array.setdefault(access.array, []).append(access)
+        return by_array, everything
 
     def with_arrays(self, gone: Collection[str], new: Sequence[Array]) -> Program:
         """The same with new arrays, which may be folded, instead of others; its statements are to follow."""

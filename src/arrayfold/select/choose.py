@@ -23,6 +23,9 @@ Search: TypeAlias = Callable[[Conflicts, Request, Formula | None], Sequence[Emit
 
 _OPERATIONS_FOR_IDENTITY = 200_000
 
+# How many times as large as the smallest mapping one may be that makes better loops.
+MOST_FOR_SIZE = Fraction(101, 100)
+
 # The method that finds the smallest lattice of all or nothing, and fast ones whose rows are simpler.
 _EXACT = "exhaustive"
 _SIMPLE = ("identity", "successive-modulo", "linear", "basis")
@@ -48,14 +51,16 @@ class Candidate:
         return isinstance(self.verdict, Proof)
 
 
-def ask(method: str, conflicts: Conflicts, request: Request) -> Candidate:
+def ask(method: str, conflicts: Conflicts, request: Request, largest: Formula | None = None) -> Candidate:
     """The smallest proved mapping that one method finds, or the reason why it finds none.
+
+    largest  a size beyond which no mapping is wanted, so that none needs to be proved
 
     The identity is asked even if the time is over: there is always an answer.
     """
     if method == "identity" and request.budget.operations < _OPERATIONS_FOR_IDENTITY:
         request = replace(request, budget=Budget.of_work(_OPERATIONS_FOR_IDENTITY))
-    return _smallest_proved(method, method_named(method).find, conflicts, request)
+    return _smallest_proved(method, method_named(method).find, conflicts, request, largest)
 
 
 def _smallest_proved(
@@ -63,6 +68,7 @@ def _smallest_proved(
     find: Callable[[Conflicts, Request], Sequence[EmittableMapping]],
     conflicts: Conflicts,
     request: Request,
+    largest: Formula | None = None,
 ) -> Candidate:
     start = time.perf_counter()
     best: tuple[EmittableMapping, Verdict] | None = None
@@ -71,6 +77,11 @@ def _smallest_proved(
         with request.budget.limit(f"method {method} on {conflicts.name}"):
             for proposed in find(conflicts, request):
                 mapping = _rounded(proposed) if request.power_of_two else proposed
+                if largest is not None and request.rank(mapping.size)[:2] > request.rank(largest)[:2]:
+                    reason = f"what it finds has more than {largest} cells"
+                    continue
+                if best is not None and request.rank(mapping.size) >= request.rank(best[0].size):
+                    continue
                 try:
                     verdict = verify(conflicts, mapping)
                 except InputError as error:
@@ -78,7 +89,7 @@ def _smallest_proved(
                     continue
                 if not isinstance(verdict, Proof):
                     reason = str(verdict)
-                elif best is None or request.rank(mapping.size) < request.rank(best[0].size):
+                else:
                     best = mapping, verdict
     except BudgetExceeded as error:
         reason, is_cut = str(error), True
@@ -104,19 +115,26 @@ def is_proved(conflicts: Conflicts, mapping: EmittableMapping) -> bool:
 
 
 def ask_all(
-    conflicts: Conflicts, request: Request, is_enough: Callable[[Formula], bool] = lambda _size: False
+    conflicts: Conflicts,
+    request: Request,
+    is_enough: Callable[[Formula], bool] = lambda _size: False,
+    most: Fraction | None = MOST_FOR_SIZE,
 ) -> Iterator[Candidate]:
     """What every method for all sizes finds, in the order of the table, and then the searches of `auto`.
 
     is_enough  whether no mapping is smaller than that, so that nobody else needs to be asked
+    most       how many times as large as the smallest mapping one may be that is of use; None for any
     """
     from arrayfold.methods.auto import SEARCHES
+
+    def largest() -> Formula | None:
+        return None if best is None or most is None else best * most
 
     best: Formula | None = None
     for method in METHODS:
         if not METHODS[method].is_general:
             continue
-        candidate = ask(method, conflicts, request)
+        candidate = ask(method, conflicts, request, largest())
         best = _smaller(best, candidate, request)
         yield candidate
         if best is not None and is_enough(best):
@@ -124,12 +142,12 @@ def ask_all(
     residue = Residue.of(conflicts)
     for search in SEARCHES:
         find = partial(search, best=best) if residue is None else partial(_in_class, search, residue, best)
-        candidate = _smallest_proved("auto", find, conflicts, request)
+        candidate = _smallest_proved("auto", find, conflicts, request, largest())
         best = _smaller(best, candidate, request)
         yield candidate
     strides = Strides.of(conflicts)
     if strides is not None and not (best is not None and is_enough(best)):
-        for candidate in ask_all(strides.divided, request, is_enough):
+        for candidate in ask_all(strides.divided, request, is_enough, most):
             yield _undivided(candidate, strides, conflicts, request)
 
 

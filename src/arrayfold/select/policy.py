@@ -12,13 +12,13 @@ from arrayfold.exact.lattice import Vector
 from arrayfold.mapping.layout import Row, lay_out
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import Request
-from arrayfold.select.choose import Candidate, ask_all, best_of, candidates_of_auto
+from arrayfold.select.choose import MOST_FOR_SIZE, Candidate, ask_all, best_of, candidates_of_auto
 from arrayfold.select.contiguous import keep_inner_dimensions
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered, slope_of
 
 # How many times as large as the smallest mapping one with better loops may be.
-_MOST: dict[Favor, Fraction] = {"size": Fraction(101, 100), "speed": Fraction(2)}
+_MOST: dict[Favor, Fraction] = {"size": MOST_FOR_SIZE, "speed": Fraction(2)}
 
 
 def best_for_loops(
@@ -112,7 +112,7 @@ def _fastest(
     """
     steps = loops.steps(conflicts.name)
     candidates: list[Candidate] = []
-    for candidate in ask_all(conflicts, request):
+    for candidate in ask_all(conflicts, request, most=_MOST["speed"]):
         candidates.append(candidate)
         mapping = candidate.mapping
         if not candidate.is_proved or not isinstance(mapping, ModularMapping):

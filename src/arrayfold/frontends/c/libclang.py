@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from clang import cindex as untyped_cindex
 
+from arrayfold.base.carried import carried_file, carried_files, note_file
 from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import identifiers
@@ -34,6 +35,7 @@ _QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "sta
 def translation_unit(file: str, data: bytes, arguments: Sequence[str] = ()) -> Any:
     """What libclang makes of a file."""
     headers = [(path, text.encode()) for path, text in _headers(file)]
+    headers += [(name, text) for name, text in carried_files().items() if name != file]
     added = ["-isystem", DIRECTORY, "-fno-color-diagnostics", "-Wno-everything"]
     options = [*arguments, *added]
     language, standard = "c", "-std=gnu11"
@@ -45,12 +47,16 @@ def translation_unit(file: str, data: bytes, arguments: Sequence[str] = ()) -> A
         options.insert(0, standard)
     flags = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
     try:
-        return cindex.Index.create().parse(
+        unit = cindex.Index.create().parse(
             file, args=["-x", language, *options], unsaved_files=[(file, data), *headers], options=flags
         )
     except cindex.TranslationUnitLoadError:
         words = " ".join(arguments) or "none"
         raise InputError(f"{file}: clang cannot parse this file; the options after -- are: {words}") from None
+    given = {path for path, _ in headers}
+    for name in sorted({str(include.include.name) for include in unit.get_includes()} - given):
+        note_file(name, Path(name).read_bytes)
+    return unit
 
 
 def _headers(file: str) -> list[tuple[str, str]]:
@@ -107,9 +113,14 @@ def library() -> Any:
     return library
 
 
-@cache
 def identifiers_in_header(name: str) -> frozenset[str]:
     """Every identifier in an included file, those in the bodies of macros among them."""
+    data = carried_file(name)
+    return _identifiers_on_disk(name) if data is None else frozenset(identifiers(data.decode("latin-1")))
+
+
+@cache
+def _identifiers_on_disk(name: str) -> frozenset[str]:
     provided = dict([*provided_headers(), *cplusplus_headers.provided_headers()])
     try:
         text = provided[name] if name in provided else Path(name).read_text("latin-1")

@@ -1,0 +1,82 @@
+"""How many cells are live at a few moments, for all sizes at once: for programs with too many moments.
+
+In the middle of a loop nest things are as they are most of the time. So of each piece of the moments the
+first and the last one are taken, and the first and the last of those that are two steps away from its
+borders. The cells that are live at one moment are few pieces, however many those of all moments are; they are
+counted exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, cast
+
+import islpy as isl
+
+from arrayfold.base.budget import Budget
+from arrayfold.base.errors import BudgetExceeded, IslFailure
+from arrayfold.bounds.live_counts import Counts
+from arrayfold.exact.formula_isl import from_qpolynomial
+from arrayfold.exact.isl import coalesced, first_images, fix_parameters, last_images
+from arrayfold.exact.parameter_values import large_parameters
+
+_MOST_MOMENTS = 48
+_MOST_KEPT = 8
+_STEPS = (0, 2)
+_MOST_TERMS = 12
+_OPERATIONS_FOR_ONE = 400_000
+
+
+def counts_at_few_moments(moments: isl.Map, context: isl.Set) -> tuple[bool, Counts]:
+    """Parameter sets with formulas that some moment attains there; never known to be the largest.
+
+    moments  { [t] -> A[x] }
+    """
+    probe = large_parameters(context)
+    here = fix_parameters(probe)
+    found: list[tuple[float, Counts]] = []
+    for number, moment in enumerate(_chosen(coalesced(moments.domain()))):
+        if number == _MOST_MOMENTS:
+            break
+        with (
+            suppress(BudgetExceeded, IslFailure),
+            Budget.of_work(_OPERATIONS_FOR_ONE, 0.25).limit("the cells of a moment"),
+        ):
+            counts = _counts(coalesced(moments.intersect_domain(moment).range()))
+            values = (
+                formulas[0].evaluate(probe) for where, formulas in counts if not where.is_disjoint(here)
+            )
+            found.append((float(max(values, default=0)), counts))
+    found.sort(key=lambda one: -one[0])
+    return False, [piece for _, counts in found[:_MOST_KEPT] for piece in counts]
+
+
+def _counts(cells: isl.Set) -> Counts:
+    """How many cells there are, without formulas that nobody could read."""
+    pieces = ((where, from_qpolynomial(count)) for where, count in cast(Any, cells).card().get_pieces())
+    return [(where, (formula,)) for where, formula in pieces if len(formula.terms) <= _MOST_TERMS]
+
+
+def _chosen(times: isl.Set) -> Iterator[isl.Set]:
+    """{ [t] }: for each size at most one moment."""
+    for piece in times.get_basic_sets():
+        for steps in _STEPS:
+            inside = _inside(isl.Set.from_basic_set(piece), steps)
+            if not inside.is_empty():
+                moments = isl.Map.from_range(inside)
+                yield first_images(moments).range()
+                yield last_images(moments).range()
+
+
+def _inside(times: isl.Set, steps: int) -> isl.Set:
+    """The moments that stay in the set with so many steps to either side along dimensions that vary."""
+    found = times
+    for k in range(times.dim(isl.dim_type.set) if steps else 0):
+        if times.plain_get_val_if_fixed(isl.dim_type.set, k).is_int():
+            continue
+        for step in (steps, -steps):
+            moved = isl.MultiAff.identity(times.get_space().map_from_set())
+            moved = moved.set_aff(k, moved.get_aff(k).add_constant_val(isl.Val(step)))
+            found = found.intersect(times.preimage_multi_aff(moved))
+    return found
