@@ -1,6 +1,6 @@
 """How far `auto` is from the smallest lattice on random programs, as a table by class.
 
-    python benchmarks/gap.py [--programs 300] [--class NAME ...] [--seconds 20] [--show] [--json FILE]
+    python benchmarks/gap.py [--programs 300] [--class NAME ...] [--seconds 60] [--show] [--json FILE]
 
 Each program is folded for all sizes of its context. At a few sizes the differences of its conflicting
 cells are enumerated, and all lattices are tried from the smallest index on; the lattices are those of the
@@ -285,7 +285,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--class", dest="kinds", action="append", choices=[*CLASSES])
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--show", action="store_true", help="the programs that are not at the optimum")
     parser.add_argument("--seed", type=int, help="print this program of the class, and compare it alone")
     parser.add_argument("--json", type=Path)

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import NothingProved
+from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.exact.isl import fix_parameters
-from arrayfold.exact.lattice import combine, determinant, is_onto, kernel_frame, reduced_kernel
+from arrayfold.exact.lattice import combine, determinant, dot, is_onto, kernel_frame, reduced_kernel
+from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.result import FoldedArray
 from arrayfold.frontends import read
+from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.judge.polynomials import _reaches_all_addresses, check_lattice
 from arrayfold.mapping.modular import ModularMapping
-from arrayfold.methods import METHODS
+from arrayfold.methods import METHODS, Request
 from arrayfold.methods.exhaustive import differences_at, smallest_lattices
 from arrayfold.program.model import Problem
+from arrayfold.select.several_parameters import cases_of_several_parameters
 from support.reference import is_valid
 from test_paper_programs import pairs_at
 
@@ -232,3 +237,43 @@ def test_a_pattern_may_begin_late(tmp_path: Path) -> None:
     )
     folded = fold(read(file))["A"]
     check_cases(folded, range(7, 12), [6, 8, 10, 12, 14])
+
+
+def test_a_pattern_in_several_parameters_may_begin_late() -> None:
+    """The lattice of a program with three sizes is smallest from M = 4 on, and wrong at M = 3."""
+    reads = [(2, -2, 1), (0, 1, 1), (1, 2, -1)]
+    inside = [
+        f"S[i, j, k] -> A[i - {a}, j - {b}, k - {c}] : "
+        f"0 <= i - {a} < T and 0 <= j - {b} < M and 0 <= k - {c} < N"
+        for a, b, c in reads
+    ]
+    names = "[T, M, N] -> "
+    text = "\n".join(
+        (
+            f'context = "{names}{{ : T >= 3 and M >= 3 and N >= 3 }}"',
+            f'domain = "{names}{{ S[i, j, k] : 0 <= i < T and 0 <= j < M and 0 <= k < N }}"',
+            f'write = "{names}{{ S[i, j, k] -> A[i, j, k] }}"',
+            f'read = "{names}{{ {"; ".join(inside)} }}"',
+            f'schedule = "{names}{{ S[i, j, k] -> [i, j, k] }}"',
+            'temporary = ["A"]',
+        )
+    )
+    conflicts = Analysis.of(read_problem("three.toml", text)).conflicts("A")
+    least = {"T": 3, "M": 3, "N": 3}
+    (case,) = cases_of_several_parameters(conflicts, Request.of(conflicts, {}), f("2*M*N - N"), least)
+    assert case.when.is_equal(isl.Set(f"{names}{{ : T >= 3 and M >= 4 and N >= 3 }}"))
+    assert str(case.size) == "2*M*N - M - 2*N + 5"
+    for sizes in ({"T": 3, "M": 4, "N": 3}, {"T": 4, "M": 4, "N": 4}):
+        assert not colliding(conflicts, case.mapping, sizes)
+    assert colliding(conflicts, case.mapping, least)
+
+
+def colliding(conflicts: Conflicts, mapping: ModularMapping, sizes: dict[str, int]) -> set[tuple[int, ...]]:
+    """Differences of conflicting cells that the mapping takes to the same address."""
+    matrix = [[entry.at(sizes) for entry in row] for row in mapping.matrix]
+    moduli = [modulus.at(sizes) for modulus in mapping.moduli]
+    return {
+        difference
+        for difference in differences_at(conflicts, sizes)
+        if all(dot(row, difference) % by == 0 for row, by in zip(matrix, moduli, strict=True))
+    }

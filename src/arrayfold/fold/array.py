@@ -17,9 +17,10 @@ from arrayfold.fold.result import FoldedArray
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, TableMapping
 from arrayfold.methods import Request
-from arrayfold.select.cases import MappingCase, find_cases, settled
+from arrayfold.select.cases import find_cases, settled
 from arrayfold.select.choose import choose
 from arrayfold.select.linear_form import in_linear_form
+from arrayfold.select.mapping_case import MappingCase
 from arrayfold.select.policy import best_for_loops, stands_for
 
 _SHARE_FOR_CONFLICTS = 0.6

@@ -22,8 +22,9 @@ from arrayfold.judge.verify import verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import METHODS, Request
 from arrayfold.program.model import Problem
-from arrayfold.select.cases import MappingCase, find_cases, settled
+from arrayfold.select.cases import find_cases, settled
 from arrayfold.select.choose import Candidate, ask, ask_all, best_of
+from arrayfold.select.mapping_case import MappingCase
 
 _SHARE_OF_OTHERS = 0.1
 

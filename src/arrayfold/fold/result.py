@@ -30,7 +30,7 @@ from arrayfold.order.code_order import CodeOrder
 from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Problem, Program
 from arrayfold.run.callable import CompiledKernel
-from arrayfold.select.cases import MappingCase
+from arrayfold.select.mapping_case import MappingCase
 from arrayfold.sharing.footprint import Footprint, SharedBlock
 
 NO_TEMPORARY = "There is no temporary array to fold; name one with --temporary."

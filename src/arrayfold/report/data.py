@@ -22,8 +22,8 @@ from arrayfold.program.model import Program
 from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
-from arrayfold.select.cases import MappingCase
 from arrayfold.select.choose import Candidate
+from arrayfold.select.mapping_case import MappingCase
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
 

@@ -23,7 +23,7 @@ from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.plain_table import PlainTable
 from arrayfold.report.words import array_notes, bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
-from arrayfold.select.cases import MappingCase
+from arrayfold.select.mapping_case import MappingCase
 from arrayfold.sharing.footprint import Footprint
 from arrayfold.validation import Validation
 

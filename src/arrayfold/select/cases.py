@@ -20,7 +20,7 @@ from arrayfold.bounds.minimal import is_above_somewhere
 from arrayfold.bounds.moments import UNKNOWN, LowerBound
 from arrayfold.conflicts.conflicts import Conflicts, in_residue_class
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import coalesced, fix_parameters, fresh_names
+from arrayfold.exact.isl import fix_parameters, fresh_names
 from arrayfold.exact.parameter_values import few_parameter_points, parameter_minima
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
@@ -29,7 +29,9 @@ from arrayfold.methods.auto.affine_lattices import AffineBasis, Optima, Optimum,
 from arrayfold.methods.auto.fitted_lattice import first_fitted, fitted_bases, mappings_of_bases
 from arrayfold.methods.exhaustive import mapping_of_lattice
 from arrayfold.select.choose import Candidate
+from arrayfold.select.mapping_case import MappingCase, proved_on
 from arrayfold.select.residues import Residue
+from arrayfold.select.several_parameters import cases_of_several_parameters
 from arrayfold.select.strides import Strides
 
 _PERIODS = (1, 2, 3, 4, 6)
@@ -42,31 +44,13 @@ _LATE = 3
 _FAR = 10**5
 
 
-@dataclass(frozen=True, eq=False)
-class MappingCase:
-    """A mapping for some parameter values.
-
-    when   { : }  the parameter values
-    proof  of the mapping with the parameter replaced by its class, such as N = 2*m + 1
-    """
-
-    when: isl.Set
-    mapping: ModularMapping
-    proof: Proof
-
-    @property
-    def size(self) -> Formula:
-        """Cells after folding."""
-        return self.mapping.size
-
-
 def find_cases(
     conflicts: Conflicts, request: Request, best: Formula, bound: LowerBound
 ) -> tuple[MappingCase, ...]:
     """Proved mappings for parts of the context that are smaller than the best one for all sizes.
 
-    An empty result means that none is smaller, or none proved. With several parameters, only the sizes of
-    the request are looked at.
+    An empty result means that none is smaller, or none proved. With several parameters, what is fitted from
+    a point on is tried from there on, and the sizes of the request are looked at.
     """
     if bound.is_as_counted(best) or not 1 <= conflicts.array.rank <= _MOST_RANK:
         return ()
@@ -94,8 +78,10 @@ def find_cases(
             found = min(searched, key=lambda cases: (_total(cases, best, name, start), len(cases)))
             # What the other search found may be valid everywhere.
             others = (case for cases in searched if cases is not found for case in cases)
-            everywhere = (_proved_on(conflicts, conflicts.context, case.mapping) for case in others)
+            everywhere = (proved_on(conflicts, conflicts.context, case.mapping) for case in others)
             found = (*found, *(case for case in everywhere if case is not None))
+        elif least:
+            found = cases_of_several_parameters(conflicts, request, best, least)
     with suppress(ArrayfoldError), request.budget.limit(f"the sizes asked for {conflicts.name}"):
         found = (*found, *_at_requested_sizes(array, request, best, found))
     return found
@@ -118,7 +104,7 @@ def settled(
     for case in cases:
         same = next((k for k, other in enumerate(joined) if other.mapping == case.mapping), None)
         together = (
-            None if same is None else _proved_on(conflicts, joined[same].when.union(case.when), case.mapping)
+            None if same is None else proved_on(conflicts, joined[same].when.union(case.when), case.mapping)
         )
         if same is None or together is None:
             joined.append(case)
@@ -128,19 +114,11 @@ def settled(
     for case in joined:
         assert best.mapping is not None
         if request.rank(case.size) < request.rank(size) and stands_for(case.mapping, best.mapping):
-            proved = _proved_on(conflicts, conflicts.context, case.mapping)
+            proved = proved_on(conflicts, conflicts.context, case.mapping)
             if proved is not None:
                 best = replace(best, mapping=proved.mapping, verdict=proved.proof, method="auto")
                 size = proved.size
     return best, tuple(case for case in joined if is_above_somewhere(size, case.size, case.when))
-
-
-def _proved_on(conflicts: Conflicts, when: isl.Set, mapping: ModularMapping) -> MappingCase | None:
-    """A mapping as a case for some parameter values, if it is proved for these."""
-    with suppress(ArrayfoldError):
-        verdict = verify(conflicts.within(when), mapping)
-        return MappingCase(coalesced(when), mapping, verdict) if isinstance(verdict, Proof) else None
-    return None
 
 
 def _with_parameter(case: MappingCase, residue: Residue) -> MappingCase:
@@ -268,7 +246,7 @@ class _Search:
                 if any(mapping.size.evaluate(at) > self.best.evaluate(at) for at in early):
                     continue
                 where = isl.Set(f"[{new_name}] -> {{ : {new_name} >= {start} }}")
-                proved = _proved_on(cells, where, mapping)
+                proved = proved_on(cells, where, mapping)
                 if proved is not None:
                     case = MappingCase(
                         self._when(period, residue, start),

@@ -21,8 +21,9 @@ from arrayfold.frontends import read
 from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.parse import read_mappings
 from arrayfold.methods import Request
-from arrayfold.select.cases import MappingCase, find_cases
+from arrayfold.select.cases import find_cases
 from arrayfold.select.choose import Candidate
+from arrayfold.select.mapping_case import MappingCase
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _EXAMPLE_FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples")

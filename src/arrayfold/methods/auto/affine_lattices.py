@@ -48,10 +48,14 @@ class Optimum:
 
 @dataclass(eq=False)
 class Optima:
-    """The smallest lattices of one array, kept so that each size is searched once."""
+    """The smallest lattices of one array, kept so that each size is searched once.
+
+    most_lattices  how many smallest lattices of one size are told
+    """
 
     conflicts: Conflicts
     budget: Budget
+    most_lattices: int = _MOST_LATTICES
     _known: dict[tuple[tuple[str, int], ...], Optimum | None] = field(
         default_factory=dict[tuple[tuple[str, int], ...], "Optimum | None"]
     )
@@ -77,9 +81,11 @@ class Optima:
         lattices = smallest_lattices(differences, rank, self.budget, most_work=_MOST_WORK)
         first = next(lattices)
         with suppress(BudgetExceeded):
-            found = [first, *itertools.islice(lattices, _MOST_LATTICES)]
+            found = [first, *itertools.islice(lattices, self.most_lattices)]
             bases = tuple(tuple(reduced_basis(basis)) for basis in found)
-            return Optimum(abs(determinant(first)), bases[0], bases if len(bases) <= _MOST_LATTICES else ())
+            return Optimum(
+                abs(determinant(first)), bases[0], bases if len(bases) <= self.most_lattices else ()
+            )
         return Optimum(abs(determinant(first)), tuple(reduced_basis(first)), ())
 
 

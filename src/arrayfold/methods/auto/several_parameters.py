@@ -31,6 +31,7 @@ _MOST_PARAMETERS = 3
 _MOST_RANK = 3
 _MOST_LINES = 24
 _MOST_STARTS = 3
+_MOST_LATTICES = 24
 _MOST_STEPS = 8
 _MOST_BASES = 3
 _MOST_MAPPINGS = 3
@@ -40,19 +41,31 @@ SizePoint: TypeAlias = Mapping[str, int]
 _Line: TypeAlias = tuple[Vector, tuple[Vector, ...]]
 
 
+@dataclass(frozen=True, eq=False)
+class FittedLattices:
+    """Mappings that have one fitted lattice each.
+
+    point  the least parameter values to which lattices were fitted
+    """
+
+    point: SizePoint
+    mappings: tuple[ModularMapping, ...]
+
+
 def search_several_parameters(
     conflicts: Conflicts, request: Request, best: Formula | None
 ) -> Sequence[ModularMapping]:
     """Mappings for all sizes whose lattices seem to be the smallest ones, where these are below the best."""
+    found = None if best is None else fit_several_parameters(conflicts, request, best)
+    return () if found is None else found.mappings
+
+
+def fit_several_parameters(conflicts: Conflicts, request: Request, best: Formula) -> FittedLattices | None:
+    """Lattices that seem to be the smallest ones from a point on, if they are smaller than the best there."""
     least = parameter_minima(conflicts.context)
     rank = conflicts.array.rank
-    if (
-        least is None
-        or not 2 <= len(least) <= _MOST_PARAMETERS
-        or not 1 <= rank <= _MOST_RANK
-        or best is None
-    ):
-        return []
+    if least is None or not 2 <= len(least) <= _MOST_PARAMETERS or not 1 <= rank <= _MOST_RANK:
+        return None
     names = _names_that_matter(conflicts, list(least))
     point = {
         name: max(low + 1, first) for (name, low), first in zip(least.items(), _FIRST_SIZES, strict=False)
@@ -60,22 +73,22 @@ def search_several_parameters(
     steps = [{**point, name: point[name] + 1} for name in names]
     together = {name: value + (2 if name in names else 0) for name, value in point.items()}
     if any(conflicts.context.is_disjoint(fix_parameters(one)) for one in (point, *steps, together)):
-        return []
-    optima = Optima(conflicts, request.budget.part(_SHARE))
+        return None
+    optima = Optima(conflicts, request.budget.part(_SHARE), _MOST_LATTICES)
     table: list[tuple[SizePoint, Optimum]] = []
     for one in (point, *steps, together):
         optimum = optima.at(one)
         if optimum is None or not optimum.bases:
-            return []
+            return None
         table.append((one, optimum))
     if all(best.evaluate(one) <= optimum.index for one, optimum in table):
-        return []
-    found = itertools.islice(_bases(table, names), _MOST_BASES)
-    return [
+        return None
+    mappings = [
         mapping
-        for matrix in found
+        for matrix in itertools.islice(_bases(table, names), _MOST_BASES)
         for mapping in itertools.islice(rows_of_matrix(conflicts, matrix, names), _MOST_MAPPINGS)
     ]
+    return FittedLattices(point, tuple(mappings))
 
 
 def _names_that_matter(conflicts: Conflicts, names: Sequence[str]) -> list[str]:
