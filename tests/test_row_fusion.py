@@ -12,6 +12,8 @@ from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
 from arrayfold.frontends.c.read import read_c
 from arrayfold.order.dependences import find_violation, memory_dependences
+from arrayfold.order.row_fusion import RowFusion
+from arrayfold.ordering.sized_program import SizedProgram
 from arrayfold.passes.reorder import Reorder, reorder
 from arrayfold.program.model import Program
 
@@ -134,6 +136,20 @@ void f(int n, const float in[restrict n], float out[restrict n])
     found = {back: fused(read_c("f.c", text.format(back=back).encode())[0]) for back in (0, 1)}
     assert str(fold(found[0])["a"].size) == "1"
     assert at_size("{ S_0[i] -> [0, i]; S_1[i] -> [1, i] }", found[1], {"n": 5})
+
+
+def test_stages_share_innermost_loops_where_values_stay_in_iterations() -> None:
+    """`b` is used where it is made; `a` is read beside that, too, and `c` by a stage that is shifted."""
+    body = ALL + "a[y][x] = in[y][x];\n" + INNER + "b[y][x] = a[y][x - 1] + a[y][x + 1];\n"
+    body += INNER + "c[y][x] = b[y][x] * in[y][x];\n"
+    body += "for (int y = 2; y < h - 2; y++) for (int x = 1; x < w - 1; x++)\n"
+    program = program_of(body + "out[y][x] = c[y - 1][x] + c[y + 1][x];")
+    sized = SizedProgram.of(program, SIZES)
+    found = program.in_order(RowFusion(points=True).schedule(program, sized.must_keep, sized.flows), {})
+    assert find_violation(found, sized.dependences) is None
+    wanted = "{ S_0[y, x] -> [y, 0, x, 0]; S_1[y, x] -> [y, 1, x, 0]; S_2[y, x] -> [y, 1, x, 1];"
+    assert at_size(f"{wanted} S_3[y, x] -> [y + 1, 2, x, 0] }}", found, SIZES)
+    assert fold(found)["b"].size.at(SIZES) == 1
 
 
 def test_stages_inside_of_time_steps_are_fused_there() -> None:

@@ -39,10 +39,12 @@ class RowFusion:
     levels  how many loops, one inside the other, stages may have in common; None for as many as leave each
             stage a row, an innermost loop of its own
     rows    whether stages keep innermost loops of their own
+    points  whether stages nevertheless share these where all values stay in their iterations
     """
 
     levels: int | None = None
     rows: bool = True
+    points: bool = False
 
     def schedule(self, program: Program, dependences: isl.UnionMap, flows: isl.UnionMap) -> isl.UnionMap:
         """{ S[i] -> [t] }: an order that keeps the dependences, and all times of one length.
@@ -55,7 +57,7 @@ class RowFusion:
             assert program.schedule is not None
             return program.schedule
         pairs, shared = Pairs.of(times, dependences), Pairs.of(times, flows)
-        columns = _Fusion(times, self).arrange(times.nests(list(times.parts)), pairs, shared, 0)
+        columns = _Fusion(times, self, shared).arrange(times.nests(list(times.parts)), pairs, shared, 0)
         return _schedule(program, times, columns)
 
 
@@ -75,6 +77,7 @@ class _Cluster:
 class _Fusion:
     times: Times
     how: RowFusion
+    flows: Pairs
 
     def arrange(
         self, nests: Sequence[Nest], pairs: Pairs, flows: Pairs, level: int
@@ -112,11 +115,15 @@ class _Fusion:
             return False
         if self.how.levels is not None and level >= self.how.levels:
             return False
-        return level == 0 or not self.how.rows or self.has_rows(first, then)
+        return level == 0 or self.how.points or not self.how.rows or self.has_rows(first, then)
 
     def has_rows(self, *nests: Nest) -> bool:
         """Whether some of the nests have rows, so that a stage keeps an innermost loop of its own."""
         return any(self.times.has_rows(nest) for nest in nests)
+
+    def all_stays(self, first: Nest, then: Nest, here: Sequence[isl.Map]) -> bool:
+        """Whether one nest takes no other values from another one than in these pairs of times."""
+        return all(any(pairs.is_subset(part) for part in here) for pairs in self.flows.between(first, then))
 
     def trip_count(self, nest: Nest) -> int | None:
         """How many iterations the loop of a nest has at most; None where that depends on parameters."""
@@ -223,7 +230,9 @@ class _Clusters:
         at, to = self.nests[a].loop, self.nests[b].loop
         assert at is not None
         assert to is not None
-        return not any(shifts.values()) and spread(self.shared[a, b], Placed(at), Placed(to)) == (0, 0)
+        shared = self.shared[a, b]
+        is_same = not any(shifts.values()) and spread(shared, Placed(at), Placed(to)) == (0, 0)
+        return is_same and self.fusion.all_stays(self.nests[a], self.nests[b], shared)
 
     def _has_detour(self, first: int, then: int) -> bool:
         """Whether other groups must run between the two."""

@@ -1,4 +1,4 @@
-"""Stages fused row by row, as `--fuse rows` does it, and with fewer loops in common."""
+"""Stages fused row by row, as `--fuse rows` does it, within rows, too, and with fewer loops in common."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ _MOST_LEVELS = 2
 
 
 def propose(sized: SizedProgram) -> Iterator[OrderCandidate]:
-    """All loops but the rows in common, then the outermost loop only, then two."""
+    """All loops but rows in common, rows where values stay in iterations, the outermost loop only, two."""
     given = sized.program, sized.must_keep, sized.flows
+    points = RowFusion(points=True).schedule(*given)
+    yield OrderCandidate("stages fused by rows, and in them where values stay in iterations", points)
     yield OrderCandidate("stages fused by rows", RowFusion().schedule(*given))
     for levels in range(1, _MOST_LEVELS + 1):
         loops = "the outermost loop" if levels == 1 else f"the {levels} outermost loops"
