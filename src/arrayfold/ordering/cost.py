@@ -389,6 +389,8 @@ def _moved_by(points: isl.Set, step: Sequence[int]) -> isl.Set:
 
 
 _LITERALS = (Number, OtherLiteral)
+# Functions that are one instruction, in vectors, too.
+_INSTRUCTIONS = frozenset({"fabs", "fabsf", "abs", "labs"})
 
 
 def operations_of(sized: SizedProgram, name: str) -> tuple[float, float]:
@@ -399,7 +401,9 @@ def operations_of(sized: SizedProgram, name: str) -> tuple[float, float]:
         return 2 * accesses, 0.0
     operations, slow = accesses, 0.0
     for node in _nodes(source.statements[name].node):
-        if isinstance(node, Call):
+        if isinstance(node, Call) and node.function.name in _INSTRUCTIONS:
+            operations += 0.5
+        elif isinstance(node, Call):
             slow += _CYCLES_OF_A_CALL
         elif (
             isinstance(node, Binary) and node.operator in ("/", "%") and not isinstance(node.right, _LITERALS)
