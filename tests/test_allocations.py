@@ -46,7 +46,8 @@ def folded(text: str) -> str:
     """The folded text, executed beside the original."""
     region = fold(program_of(text)).region(style="readable")
     code = write_c([region])
-    validate_code([region], code, "f.c")
+    validation = validate_code([region], code, "f.c")
+    assert validation.is_equal, validation
     return code.decode()
 
 
@@ -181,3 +182,27 @@ def test_fields_that_locals_are_set_to_have_the_sizes_of_a_run() -> None:
     report = run_both(result, result.to_c().encode(), params={"w": 30, "image_stride": 33}, sanitize=True)
     assert report.is_equal, str(report)
     assert report.first.sizes["w"] == 30
+
+
+def test_a_single_cell_that_stays_allocated_keeps_iterations_in_order() -> None:
+    """What lies in memory is no variable, of which every lane of a vector loop has its own."""
+    text = """
+#include <stdlib.h>
+void f(int n, const int in[restrict n], int out[restrict n], int last[restrict n])
+{
+    int *t = malloc(sizeof(int) * n);
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        t[i] = in[i];
+        out[i] = in[n - 1 - i];
+        last[n - 1 - i] = t[i];
+    }
+#pragma endscop
+    free(t), t = NULL;
+}
+"""
+    region = fold(program_of(text)).region(loops="generate")
+    code = write_c([region])
+    assert b"t[0] = in[" in code
+    assert b"ivdep" not in code
+    assert validate_code([region], code, "f.c").is_equal

@@ -297,3 +297,30 @@ def test_interior_loops_of_a_filter_are_plain(name: str) -> None:
     assert any("edges[" in loop and "abs(gx)" in loop for loop in plain)
     assert not dividing_loops(code)
     assert code.count("#pragma omp parallel for") == (len(innermost_loops(code)) if "openmp" in name else 0)
+
+
+def test_loops_that_isl_does_not_cut_apart_stay_whole() -> None:
+    """Strided interiors of which isl's code generator says that they are not disjoint."""
+    text = """
+void f(short n, float out[restrict n + 1][3][n], float res[restrict n + 1])
+{
+    float t[n];
+    int j;
+#pragma scop
+    for (unsigned i = 1; i < n + 1; i++)
+        t[i - 1] = 0.5 * (n + 1 > i + 1 && 0 >= i + 1 ? res[i] : 0.5)
+            + 0.25 * (1 >= i && n + 1 > i + 2 ? out[i][i + 1][i + 1] : 0.5);
+    for (unsigned char i = 1; i < n + 1; i++)
+        for (j = 2; j >= 0; j -= 1)
+            for (unsigned char k = 0; k <= n - 1; k += 3) {
+                int q = k - 1;
+                if (k >= j)
+                    if (k % 2 == 0)
+                        out[i][j][k - j] = 0.5 * (n - 1 >= q + 3 ? t[q + 3] : 0.5);
+            }
+#pragma endscop
+}
+"""
+    result = fold(program_of(text))
+    code = result.to_c(loops="generate")
+    assert run_both(result, code.encode(), params={"n": 9}).is_equal

@@ -27,6 +27,9 @@ _PROTOTYPES = (
     "#include <stddef.h>\n"
     "void fuzz_bytes(int site, size_t size); unsigned fuzz_random(void); void fuzz_release(void *memory);\n"
     "void *fuzz_allocate(long long count, size_t size); void fuzz_leave(const void *memory, size_t size);\n"
+    "#include <alloca.h>\n#undef alloca\n"
+    "#define alloca(size) ({ size_t fuzz_size = (size); fuzz_bytes(__COUNTER__, fuzz_size); "
+    "__builtin_alloca(fuzz_size); })\n"
 )
 
 

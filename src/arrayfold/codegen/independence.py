@@ -7,7 +7,7 @@ one; and what an iteration reads may be overwritten by a later one only if the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -35,11 +35,13 @@ class Independence:
 
     schedule  { S[i] -> [t] }  the order of the code, of which loops are dimensions
     mappings  array -> where its cells are
+    blocks    arrays of which a single cell is no variable: it lies in memory that is allocated or shared
     """
 
     program: Program
     schedule: isl.UnionMap
     mappings: Mapping[str, EmittableMapping]
+    blocks: Collection[str] = ()
     _known: dict[tuple[int, frozenset[str]], tuple[bool, int | None]] = field(
         default_factory=dict[tuple[int, frozenset[str]], tuple[bool, "int | None"]]
     )
@@ -131,10 +133,10 @@ class Independence:
         ):
             variable = source.variables.get(name)
             mapping = self.mappings.get(name)
-            one_cell = isinstance(mapping, ModularMapping) and not mapping.moduli
+            is_single = isinstance(mapping, ModularMapping) and not mapping.moduli
             is_scalar = _is_local_scalar(variable) and name not in self.program.relocation.origins
             is_register = is_scalar and variable not in self._seen
-            if not (is_register or one_cell):
+            if not (is_register or (is_single and name not in self.blocks)):
                 yield name
 
     def _is_harmless(

@@ -87,6 +87,7 @@ def generate_region(
     with_instances = is_cut or (style == "fast" and any(one.choices for one in source.statements.values()))
     by_array = {mapping.array: storage for mapping, storage in zip(mappings, storages, strict=True)}
     stored = {mapping.array: mapping for mapping in mappings}
+    blocks = {array for array, storage in by_array.items() if storage.is_in_block}
     hoisted = _hoisted(source, replaced, names)
 
     def declarations_for(statements: frozenset[str]) -> list[str]:
@@ -115,7 +116,7 @@ def generate_region(
             partial(_is_whole, order.schedule, list(users.values())) if is_cut else None,
             _statements_of_threads(program, by_array),
             lambda formula: is_at_least(formula, 1, program.context),
-            Independence(with_guard_reads(program), order.schedule, stored).strip,
+            Independence(with_guard_reads(program), order.schedule, stored, blocks).strip,
         )
         writer = _statement_writer(program, source, stored, by_array, hoisted, loop_style)
         return loop_lines(tree, loop_style, writer.lines)
@@ -161,7 +162,11 @@ def _loop_tree(
     plain = make(order.options())
     if not plain.conditions_inside:
         return plain
-    cut = make(order.options().union(order.separation()))
+    try:
+        cut = make(order.options().union(order.separation()))
+    except isl.Error:
+        # isl does not cut all loops with strides apart.
+        return plain
     is_better = cut.conditions_inside < plain.conditions_inside
     return cut if is_better and cut.places <= _MOST_COPIES * plain.places else plain
 

@@ -100,6 +100,11 @@ class Storage:
         return self.sizes.layout
 
     @property
+    def is_in_block(self) -> bool:
+        """Whether it lies in memory that the text allocates or that arrays share, however small it is."""
+        return self.share is not None or self.allocation is not None
+
+    @property
     def is_on_heap(self) -> bool:
         """Whether it is allocated: sizes that only the run knows, or large ones."""
         if self.share is not None:

@@ -41,6 +41,10 @@ class Addresses:
         """The value of an expression that must be a whole number."""
         raise NotImplementedError
 
+    def literal(self, node: TextNode) -> tuple[Run, ValueType]:
+        """Where a compound literal is, and its type."""
+        raise NotImplementedError
+
     def variable(self, node: TextNode) -> VariableSlot:
         """The variable that a name means."""
         declared = node.referenced
@@ -77,6 +81,8 @@ class Addresses:
                 if not isinstance(value.type, Pointer):
                     raise Unsupported("what is dereferenced is not a pointer", node.spot)
                 return value.run, value.type.target
+            case "COMPOUND_LITERAL_EXPR":
+                return self.literal(node)
             case _:
                 raise Unsupported("the address of this expression", node.spot)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from arrayfold.validation import operators
+from arrayfold.validation.copies import BYTES, Bytes
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.interpreter import Interpreter
 from arrayfold.validation.known_functions import KNOWN, PURE
@@ -13,7 +14,16 @@ from arrayfold.validation.memory import Address, is_address
 from arrayfold.validation.nodes import TextNode
 from arrayfold.validation.operators import Run
 from arrayfold.validation.scope import TypedClosure, scalar_type
-from arrayfold.validation.types import DOUBLE, Floating, Frame, Integer, Pointer, ValueType, promoted
+from arrayfold.validation.types import (
+    DOUBLE,
+    Floating,
+    Frame,
+    Integer,
+    Other,
+    Pointer,
+    ValueType,
+    promoted,
+)
 
 if TYPE_CHECKING:
     from arrayfold.validation.expressions import ExpressionCompiler
@@ -46,10 +56,13 @@ class Calls:
         if declared is None or declared.kind != "FUNCTION_DECL":
             runs = [expressions.value(one).run for one in arguments]
             return TypedClosure(self._unseen(f"*{node.name}", runs, result, [], node.spot), result)
-        runs = self._arguments(expressions, declared, arguments)
+        runs, kinds = self._arguments(expressions, declared, arguments)
         run: Run
         if declared.definition is not None:
             run = self._seen(declared.definition, runs, node.spot)
+        elif declared.name in BYTES and len(runs) == 3:
+            work, function = Bytes(self.m, kinds, expressions.scope.place(), node.spot), BYTES[declared.name]
+            run = lambda f: function(work, [one(f) for one in runs])  # noqa: E731
         elif declared.name in KNOWN:
             run = self._known(declared.name, runs, result, node.spot)
         elif declared.name in PURE or declared.name in self._pure or _is_declared_pure(declared):
@@ -62,15 +75,18 @@ class Calls:
 
     def _arguments(
         self, expressions: ExpressionCompiler, declared: TextNode, arguments: list[TextNode]
-    ) -> list[Run]:
+    ) -> tuple[list[Run], list[ValueType]]:
+        """The arguments as the function gets them, and the types that they have where they are written."""
         is_known = declared.cursor.type.kind.name == "FUNCTIONPROTO"
         kinds = [scalar_type(kind) for kind in declared.cursor.type.argument_types()] if is_known else []
         runs: list[Run] = []
+        written: list[ValueType] = []
         for k, argument in enumerate(arguments):
             value = expressions.value(argument)
+            written.append(_type_before_casts(expressions, argument))
             kind = kinds[k] if k < len(kinds) else _default_type(value.type)
             runs.append(operators.convert(self.m, value.run, value.type, kind, argument.spot))
-        return runs
+        return runs, written
 
     def _seen(self, definition: TextNode, runs: list[Run], spot: Spot) -> Run:
         m = self.m
@@ -99,11 +115,7 @@ class Calls:
 
         def run(f: Frame) -> Any:
             values = [one(f) for one in runs]
-            m.spend(4)
-            event = (name, *(self._seen_argument(value, spot) for value in values))
-            m.events.append(event)
-            m.calls += 1
-            call = m.terms.make(name, "call", m.calls)
+            call = m.called((name, *(self._seen_argument(value, spot) for value in values)), spot)
             for k, value in enumerate(values):
                 is_constant = k < len(constant) and constant[k]
                 if is_address(value) and value[0] is not None and not is_constant:
@@ -135,6 +147,16 @@ class Calls:
         obj.widths.clear()
         obj.fills.clear()
         obj.initial = lambda at, kind: self.m.unknown("cell", obj.name, kind, name, at - offset)
+
+
+def _type_before_casts(expressions: ExpressionCompiler, node: TextNode) -> ValueType:
+    """The type of an argument; of a pointer that is made one to void, what it was before."""
+    inner = node.bare()
+    kind = expressions.value(inner).type
+    is_void = isinstance(kind, Pointer) and isinstance(kind.target, Other)
+    if is_void and inner.kind == "CSTYLE_CAST_EXPR":
+        return _type_before_casts(expressions, inner.expressions[-1])
+    return kind
 
 
 def _default_type(kind: ValueType) -> ValueType:

@@ -21,7 +21,7 @@ from arrayfold.validation.types import VOID, Floating, Integer, Pointer, ValueTy
 _STEPS = 600_000
 _OF_ONE = 400_000
 _OF_EXTREME = 5_000
-_ROOM = 64 * 1024
+_LINE = 64
 _SERIES = (first_sizes, extreme_sizes, further_sizes)
 _FEWEST = 4
 
@@ -35,6 +35,7 @@ class Subject:
     context   { : }  what is known of the parameters where the regions begin
     gone      arrays from outside that are folded: what is left in them does not matter
     fixed     sizes for which alone the folds hold
+    more      bytes by which an array may be larger than all together were, beyond a line of the cache
     """
 
     function: str
@@ -42,6 +43,7 @@ class Subject:
     contexts: tuple[isl.Set, ...]
     gone: frozenset[str] = frozenset()
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])
+    more: int = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -274,8 +276,11 @@ class _TextComparison:
             raise Unsupported(unknown.message, self._relabelled(unknown.spot)) from None
         if _differ(result, other):
             return f"the function returns {difference(result, other)}"
-        if new.largest > old.total + _ROOM:
+        if new.largest > old.total + _LINE + self._subject.more:
             return f"an array takes {new.largest:,.0f} bytes where all together took {old.total:,.0f}"
+        if new.open_call is not None and old.open_call is None:
+            name, spot = new.open_call
+            return f"{self._relabelled(spot)}: {name} is called in any order, where its calls had one"
         return _first_call(old, new) or self._first_cell(old, new)
 
     def _told(self, fault: ExecutionEnded) -> str:

@@ -145,6 +145,27 @@ class Declarations:
     def _type(self, node: TextNode, kind: Any, written: list[TextNode], prologue: list[Run]) -> ValueType:
         return self.scope.read_type(kind, list(written), self.expressions.whole, prologue, node.spot)
 
+    def unnamed(self, node: TextNode) -> Run:
+        """The address of the object that a compound literal makes."""
+        kind, slot, m = scalar_type(node.type), self.scope.slot(), self.m
+        size = size_of(kind)
+        if not isinstance(size, int) or node.parts[-1].kind != "INIT_LIST_EXPR":
+            raise Unsupported("this compound literal", node.spot)
+        number = size
+
+        def make(f: Frame) -> Any:
+            own = m.allocate("a compound literal", number)
+            own.shape = shape_of(kind, f)
+            f[slot] = own.pointer()
+
+        steps = in_order(make, *self.initialised(lambda f: f[slot], kind, node.parts[-1], ""))
+
+        def address(f: Frame) -> Any:
+            steps(f)
+            return f[slot]
+
+        return address
+
     # ------------------------------------------------ initial values
 
     def initialised(self, address: Run, kind: ValueType, initial: TextNode, name: str) -> list[Run]:

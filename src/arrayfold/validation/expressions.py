@@ -1,4 +1,4 @@
-"""Expressions as closures."""
+"""ExpressionCompiler as closures."""
 
 from __future__ import annotations
 
@@ -132,6 +132,11 @@ class ExpressionCompiler(MemoryAccess):
         loaded = self.load(run, kind, node.spot)
         path = node.path if node.is_place and self.scope.sized else None
         return TypedClosure(loaded if path is None else self._size_in_field(path, loaded, kind), kind)
+
+    def literal(self, node: TextNode) -> tuple[Run, ValueType]:
+        """An object without a name, which is made and gets its values whenever it is reached."""
+        made = self.statements.declarations.unnamed(node)
+        return made, scalar_type(node.type)
 
     def _size_in_field(self, path: str, loaded: Run, kind: ValueType) -> Run:
         """The value of a field that may be a size of the context; its type may not have that value."""

@@ -19,6 +19,7 @@ class Interpreter:
     bounds       the environment's objects of unknown size -> which bytes of them may be touched
     environment  what the function is called with: objects by the term of their name
     events       calls of functions whose bodies are not seen, in order
+    open_call    the first of those calls whose order is left open, and where it is
     objects      how many objects there are so far; each has its number
     races        what watches for races; None where one thread runs alone
     lanes        what watches the innermost loop that is said to have independent iterations
@@ -50,6 +51,7 @@ class Interpreter:
         self.environment: dict[Term, Object] = {}
         self.lasting: dict[int, Any] = {}
         self.events: list[tuple[Any, ...]] = []
+        self.open_call: tuple[str, Spot] | None = None
         self.races: Races | None = None
         self.lanes: Lanes | None = None
         self.total = self.largest = 0.0
@@ -69,10 +71,19 @@ class Interpreter:
         if self.lanes is not None:
             self.lanes.see(obj, offset, place, spot, is_write=is_write)
 
+    def called(self, event: tuple[Any, ...], spot: Spot) -> Term:
+        """Note a call of a function that is not seen, with its arguments: the term of this call."""
+        if self.races is not None and not self.races.call():
+            self.open_call = self.open_call or (event[0], spot)
+        self.spend(4)
+        self.events.append(event)
+        self.calls += 1
+        return self.terms.make(event[0], "call", self.calls)
+
     # ------------------------------------------------ work
 
     def spend(self, steps: int) -> None:
-        """Count work."""
+        """ElementCount work."""
         self.steps += steps
         if self.steps > self.limit:
             raise OutOfSteps(f"more than {self.limit:,} steps")

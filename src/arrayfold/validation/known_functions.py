@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayfold.validation.faults import ExecutionEnded, Fault, Spot, Stopped, Unsupported
+from arrayfold.validation.faults import ExecutionEnded, Fault, Spot, Stopped
 from arrayfold.validation.interpreter import Interpreter
-from arrayfold.validation.memory import NULL, is_address
+from arrayfold.validation.memory import is_address
 from arrayfold.validation.types import Integer, ValueType
 
 _REAL = """
@@ -110,58 +110,6 @@ def _first(_: Interpreter, arguments: Sequence[Any], _kind: ValueType, _spot: Sp
     return arguments[0]
 
 
-def _memset(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
-    pointer, value, count = arguments
-    size = m.whole(count, spot)
-    obj, offset, low, high = _block(pointer, size, m, spot)
-    if value != 0 or type(value) is not int:
-        raise Unsupported("memset with another byte than 0", spot)
-    if size:
-        for at in [at for at in obj.cells if offset <= at < offset + size]:
-            del obj.cells[at]
-            obj.widths.pop(at, None)
-        obj.fills.append((offset, offset + size))
-        if obj.is_open:
-            obj.low, obj.high = min(obj.low, offset), max(obj.high, offset + size)
-    return (obj, offset, low, high)
-
-
-def _memcpy(m: Interpreter, arguments: Sequence[Any], _: ValueType, spot: Spot) -> Any:
-    target, origin, count = arguments
-    size = m.whole(count, spot)
-    to, at, low, high = _block(target, size, m, spot)
-    source, start, *_rest = _block(origin, size, m, spot)
-    if to is source and abs(at - start) < size and at != start:
-        raise Unsupported("a copy of bytes that overlap", spot)
-    unit = max(to.unit, source.unit)
-    if size and (
-        unit <= 0 or to.unit < 0 or source.unit < 0 or size % unit or source.initial or source.fills
-    ):
-        raise Unsupported("a copy of bytes whose elements are not known", spot)
-    for k in range(0, size, unit) if size else ():
-        to.check_width(at + k, unit, spot, is_store=True)
-        if start + k in source.cells:
-            to.cells[at + k] = source.cells[start + k]
-        else:
-            to.cells.pop(at + k, None)
-    return (to, at, low, high)
-
-
-def _block(pointer: Any, size: int, m: Interpreter, spot: Spot) -> Any:
-    if not is_address(pointer):
-        raise Unsupported("a pointer that comes out of data", spot)
-    if pointer[0] is None:
-        if size:
-            raise Fault("a null pointer is dereferenced", spot)
-        return NULL
-    _, offset, low, high = pointer
-    if offset < low or offset + size > high:
-        m.outside(pointer, size, spot)
-    if pointer[0].gone:
-        raise Fault(pointer[0].gone, spot)
-    return pointer
-
-
 KNOWN: dict[str, Known] = {
     "malloc": _malloc,
     "alloca": _malloc,
@@ -183,8 +131,4 @@ KNOWN: dict[str, Known] = {
     "llabs": _absolute,
     "__builtin_expect": _first,
     "__builtin_assume_aligned": _first,
-    "memset": _memset,
-    "__builtin_memset": _memset,
-    "memcpy": _memcpy,
-    "__builtin_memcpy": _memcpy,
 }

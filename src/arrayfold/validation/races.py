@@ -40,7 +40,7 @@ class _LastAccess:
 
 
 class Races:
-    """Accesses of parallel code so far.
+    """MemoryAccess of parallel code so far.
 
     mask     the segments that surely ran before this moment, the current one among them
     loose    segments of the team that nothing has waited for
@@ -61,6 +61,7 @@ class Races:
         self._writers: dict[tuple[Object, int], _LastAccess] = {}
         self._readers: dict[tuple[Object, int], dict[int, _LastAccess]] = {}
         self.ignored: set[Object] = set()
+        self._callers = 0
 
     def begin(self, mask: int) -> None:
         """A new segment that runs after those of a set."""
@@ -72,6 +73,12 @@ class Races:
         """Go on after all segments of the team, as at a barrier."""
         self.begin(self.mask | self.loose)
         self.loose = 0
+
+    def call(self) -> bool:
+        """Whether a call of a function that is not seen comes after all others, in every order."""
+        is_ordered = not self._callers & ~self.mask and self.shared is None
+        self._callers |= 1 << self._current
+        return is_ordered
 
     def read(self, obj: Object, offset: int, spot: Spot) -> None:
         """Remember a read, and raise if a write of the cell may happen at the same time."""
@@ -131,7 +138,7 @@ class _Cell:
 
 
 class Lanes:
-    """Accesses of a loop whose iterations are said to be independent, so far."""
+    """MemoryAccess of a loop whose iterations are said to be independent, so far."""
 
     def __init__(self, around: Lanes | None) -> None:
         self.around = around

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _CONTEXT = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+arrayfold[ \t]+context\b", re.MULTILINE)
+_OF_NEW_ARRAYS = 64 * 1024
 
 
 def validate_code(
@@ -37,13 +38,14 @@ def validate_code(
         text = source.text
         name = source.region.function.name
         original, start = text.original, source.region.start
-        subject = found.get(name, Subject(name, (), ()))
+        subject = found.get(name, Subject(name, (), (), more=0))
         found[name] = Subject(
             name,
             (*subject.regions, start if original is None else original.offset(start)),
             (*subject.contexts, _context(region, source, is_given=has_context)),
             subject.gone | _gone(region, source),
             {**subject.fixed, **_fixed(region, source)},
+            max(subject.more, _more(region, source)),
         )
     assert text is not None
     return validate((text.file, text.as_written), (file, code), text.arguments, list(found.values()))
@@ -80,3 +82,14 @@ def _fixed(region: FoldedRegion, source: CSource) -> dict[str, int]:
         for name, value in table.params.items()
         if name in source.parameters
     }
+
+
+def _more(region: FoldedRegion, source: CSource) -> int:
+    """How many bytes more an array may take, where values get arrays that the function did not have."""
+    relocation = region.program.relocation
+    folded = [fold.mapping for fold in region.folds]
+    own = (source.variables.get(mapping.array) for mapping in folded)
+    are_own = all(variable is not None and variable.storage == "local" for variable in own)
+    has_tables = any(isinstance(mapping, TableMapping) for mapping in folded)
+    is_same = are_own and not has_tables and relocation.moved is None and not relocation.buffers
+    return 0 if is_same else _OF_NEW_ARRAYS
