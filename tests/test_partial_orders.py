@@ -192,3 +192,9 @@ def test_a_cycle_is_refused() -> None:
     problem = read_problem("c.toml", CHAIN + 'happens_before = "{ P[i] -> C[i]; C[i] -> P[i] }"')
     with pytest.raises(InputError, match="cycle"):
         Analysis.of(problem)
+
+
+def test_without_time_for_any_moment_there_is_no_bound_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arrayfold.conflicts.liveness._OPERATIONS_FOR_FRONTS", 1)
+    monkeypatch.setattr("arrayfold.conflicts.liveness.Liveness._in_a_sweep", lambda *_, **__: [])
+    assert Analysis.of(read(EXAMPLES / "jacobi-1d-doall.toml")).conflicts("A").moments is None

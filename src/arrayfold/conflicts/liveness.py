@@ -205,7 +205,8 @@ class Liveness:
                 if together.is_subset(conflicting):
                     return _all_moments(accesses, together)
                 of_fronts.append(conflicting)
-        return _all_moments(accesses, *self._in_a_sweep(accesses, is_of_values=is_of_values), *of_fronts)
+        in_memory = [*self._in_a_sweep(accesses, is_of_values=is_of_values), *of_fronts]
+        return _all_moments(accesses, *in_memory) if in_memory else None
 
     def _in_a_sweep(self, accesses: Accesses, *, is_of_values: bool) -> list[isl.Map]:
         """{ [t] -> A[x] }: the cells in memory at a moment of one possible execution, if that is known."""

@@ -35,7 +35,7 @@ def fold_one(
     progress(f"{name}: conflicts")
     conflicts = analysis.conflicts(name, budget, share=_SHARE_FOR_CONFLICTS)
     if conflicts.context.is_empty():
-        return _without_cells(conflicts, params, method, time.perf_counter() - start)
+        return without_cells(conflicts, params, method, time.perf_counter() - start)
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     bound: LowerBound | None = None
     if method == "auto":
@@ -72,7 +72,7 @@ def fold_one(
     return FoldedArray(*parts, cut_short=budget.cut_words(cuts))
 
 
-def _without_cells(
+def without_cells(
     conflicts: Conflicts, params: Mapping[str, int], method: str, seconds: float
 ) -> FoldedArray:
     """An array of which no cell is ever used, whatever the parameters are."""

@@ -16,7 +16,7 @@ from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import coalesced, nonzero
 from arrayfold.fold.analysis import Analysis
-from arrayfold.fold.array import fold_one
+from arrayfold.fold.array import fold_one, without_cells
 from arrayfold.fold.deadline import all_in_time
 from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.partitioned import partition
@@ -85,6 +85,8 @@ def _in_bands(
     start = time.perf_counter()
     progress(f"{name}: conflicts")
     exact = analysis.conflicts(name, budget)
+    if exact.context.is_empty():
+        return without_cells(exact, params, method, time.perf_counter() - start)
     inside = _in_one_band(exact)
     conflicts = replace(inside, differences=inside.differences.union(_other_bands(inside)))
     request = Request.of(inside, params, budget)

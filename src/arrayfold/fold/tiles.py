@@ -18,7 +18,7 @@ from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import image, linear_form, nonzero
-from arrayfold.fold.array import fold_one
+from arrayfold.fold.array import fold_one, without_cells
 from arrayfold.fold.deadline import all_in_time
 from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.partitioned import PartitionedProgram, partition
@@ -63,6 +63,9 @@ def _folded(
             {d: meaning for d, meaning in program.parallel.items() if d >= buffer.dimensions}
         )
         exact = inside.conflicts(buffer.name, budget)
+        if exact.context.is_empty():
+            folded.append(without_cells(exact, params, "tile", time.perf_counter() - start))
+            continue
         conflicts = _coarser(exact)
         request = Request.of(conflicts, params, budget)
         progress(f"{buffer.name}: mappings")

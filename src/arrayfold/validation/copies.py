@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from arrayfold.validation.faults import Fault, Spot, Unsupported
 from arrayfold.validation.interpreter import Interpreter
@@ -19,6 +19,8 @@ from arrayfold.validation.types import (
     leaves,
     size_of,
 )
+
+Scalar: TypeAlias = "Integer | Floating | Pointer | Other"
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Bytes:
                 raise Fault("a null pointer is dereferenced", self.spot)
             return NULL
         obj, offset, low, high = pointer
+        assert obj is not None
         if offset < low or offset + size > high:
             self.m.outside(pointer, size, self.spot)
         if obj.gone:
@@ -111,9 +114,10 @@ class Bytes:
 
     def _values(
         self, size: int, kinds: Sequence[ValueType], unit: int = 0, source: Object | None = None
-    ) -> Iterator[tuple[int, ValueType]]:
+    ) -> Iterator[tuple[int, Scalar]]:
         """Where values begin among so many bytes, and their types: those that one of the pointers says."""
-        period, parts = next((one for kind in kinds if (one := _layout(kind)) is not None), (0, []))
+        nothing: tuple[int, list[tuple[int, Scalar]]] = 0, []
+        period, parts = next((one for kind in kinds if (one := _layout(kind)) is not None), nothing)
         if not period and unit > 0 and source is not None and source.initial is None and not source.fills:
             # Nobody says what is there; what was stored says it itself, and the rest was never set.
             period, parts = unit, [(0, Other("bytes", unit))]
@@ -123,7 +127,7 @@ class Bytes:
             for offset, kind in parts:
                 yield first + offset, kind
 
-    def _load(self, obj: Object, offset: int, kind: ValueType) -> Any:
+    def _load(self, obj: Object, offset: int, kind: Scalar) -> Any:
         if obj.unit != kind.size or offset % kind.size:
             obj.check_width(offset, kind.size, self.spot, is_store=False)
         if self._is_watched:
@@ -131,7 +135,7 @@ class Bytes:
         value = obj.cells.get(offset)
         return obj.missing(offset, kind, self.m.zero) if value is None else value
 
-    def _store(self, target: Address, offset: int, kind: ValueType, value: Any) -> None:
+    def _store(self, target: Address, offset: int, kind: Scalar, value: Any) -> None:
         obj, start, *_ = target
         assert obj is not None
         at = start + offset
@@ -141,7 +145,7 @@ class Bytes:
             self.m.saw(obj, at, self.place, self.spot, is_write=True)
         obj.cells[at] = value
 
-    def _repeated(self, byte: int, kind: ValueType) -> Any:
+    def _repeated(self, byte: int, kind: Scalar) -> Any:
         """The value whose bytes are all the same."""
         if byte == 0:
             return self.m.zero(kind)
@@ -156,7 +160,7 @@ class Bytes:
         return self.m.races is not None or self.m.lanes is not None
 
 
-def _layout(kind: ValueType) -> tuple[int, list[tuple[int, ValueType]]] | None:
+def _layout(kind: ValueType) -> tuple[int, list[tuple[int, Scalar]]] | None:
     """The size of what a pointer points at, and the numbers and pointers in it; None if that is unknown."""
     if not isinstance(kind, Pointer):
         return None
@@ -164,9 +168,12 @@ def _layout(kind: ValueType) -> tuple[int, list[tuple[int, ValueType]]] | None:
     while isinstance(inner, ArrayType):
         inner = inner.element
     size = size_of(inner)
-    parts = leaves(inner)
-    is_known = isinstance(size, int) and size > 0 and all(not isinstance(one, Other) for _, one in parts)
-    return (size, parts) if is_known and isinstance(size, int) and parts else None
+    parts: list[tuple[int, Scalar]] = []
+    for at, one in leaves(inner):
+        if not isinstance(one, Integer | Floating | Pointer):
+            return None
+        parts.append((at, one))
+    return (size, parts) if isinstance(size, int) and size > 0 and parts else None
 
 
 BYTES: dict[str, Callable[[Bytes, Sequence[Any]], Any]] = {

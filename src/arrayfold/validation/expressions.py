@@ -1,4 +1,4 @@
-"""ExpressionCompiler as closures."""
+"""Expressions as closures."""
 
 from __future__ import annotations
 

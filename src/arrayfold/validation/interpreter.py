@@ -83,7 +83,7 @@ class Interpreter:
     # ------------------------------------------------ work
 
     def spend(self, steps: int) -> None:
-        """ElementCount work."""
+        """Count work."""
         self.steps += steps
         if self.steps > self.limit:
             raise OutOfSteps(f"more than {self.limit:,} steps")

@@ -40,7 +40,7 @@ class _LastAccess:
 
 
 class Races:
-    """MemoryAccess of parallel code so far.
+    """Accesses of parallel code so far.
 
     mask     the segments that surely ran before this moment, the current one among them
     loose    segments of the team that nothing has waited for
@@ -138,7 +138,7 @@ class _Cell:
 
 
 class Lanes:
-    """MemoryAccess of a loop whose iterations are said to be independent, so far."""
+    """Accesses of a loop whose iterations are said to be independent, so far."""
 
     def __init__(self, around: Lanes | None) -> None:
         self.around = around
