@@ -109,7 +109,7 @@ def headers_have_no_names(patch: Patch) -> None:
 
 
 def declarations_are_no_limit(patch: Patch) -> None:
-    patch.setattr("arrayfold.codegen.write.find_sizes", sizes.plain_sizes)
+    patch.setattr("arrayfold.codegen.region_storages.find_sizes", sizes.plain_sizes)
     there_is_always_room(patch)
 
 
