@@ -123,7 +123,8 @@ class _Fusion:
 
     def all_stays(self, first: Nest, then: Nest, here: Sequence[isl.Map]) -> bool:
         """Whether one nest takes no other values from another one than in these pairs of times."""
-        return all(any(pairs.is_subset(part) for part in here) for pairs in self.flows.between(first, then))
+        everything = self.flows.between([first, then]).get((0, 1), [])
+        return all(any(pairs.is_subset(part) for part in here) for pairs in everything)
 
     def trip_count(self, nest: Nest) -> int | None:
         """How many iterations the loop of a nest has at most; None where that depends on parameters."""
