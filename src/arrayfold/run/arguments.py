@@ -38,7 +38,7 @@ def bound_arguments(
 
 
 def checked_arrays(signature: Signature, values: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of a call: of the right type and rank, in one piece, writable where they are written."""
+    """The arrays of a call: of the right type and rank, writable where they are written."""
     import numpy as np
 
     arrays: dict[str, np.ndarray[Any, Any]] = {}
@@ -73,12 +73,19 @@ def _check_array(argument: Argument, array: np.ndarray[Any, Any], dtype: np.dtyp
         raise WrongValue(
             f"{name} must have {len(argument.extents)} dimensions, but its shape is {array.shape}"
         )
-    if not array.flags.c_contiguous or not array.flags.aligned:
-        raise WrongValue(
-            f"{name} is not contiguous in memory, row after row; use np.ascontiguousarray({name})"
-        )
-    if argument.is_written and not array.flags.writeable:
+    if not argument.is_written:
+        return
+    if not array.flags.writeable:
         raise WrongValue(f"{name} is read-only, but the kernel writes it")
+    if any(stride == 0 and length > 1 for stride, length in zip(array.strides, array.shape, strict=True)):
+        raise WrongValue(f"elements of {name} share memory, and the kernel writes it; give it a copy")
+
+
+def in_one_piece(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array itself if its rows follow one another in memory, or a copy of which that is true."""
+    if array.flags.c_contiguous and array.flags.aligned:
+        return array
+    return array.copy(order="C")
 
 
 def checked_numbers(signature: Signature, values: Mapping[str, Any]) -> dict[str, int | float]:

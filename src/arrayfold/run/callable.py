@@ -12,7 +12,13 @@ from arrayfold.base.errors import NotEnoughMemory, WrongValue
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.program.signature import Signature
-from arrayfold.run.arguments import bound_arguments, checked_arrays, checked_numbers, checked_sizes
+from arrayfold.run.arguments import (
+    bound_arguments,
+    checked_arrays,
+    checked_numbers,
+    checked_sizes,
+    in_one_piece,
+)
 from arrayfold.run.compiler import shared_library
 
 _SMALL_MEMORY = 1 << 24
@@ -64,11 +70,15 @@ class CompiledKernel:
         numbers = checked_numbers(self.signature, values)
         sizes = checked_sizes(self.signature, arrays, numbers)
         self._check_sizes(sizes)
+        packed = {name: in_one_piece(array) for name, array in arrays.items()}
         self.function(
             *(sizes[size.c_name] for size in self.signature.sizes),
             *(numbers[one.c_name] for one in self.signature.numbers),
-            *(arrays[one.name].ctypes.data for one in self.signature.arrays),
+            *(packed[one.name].ctypes.data for one in self.signature.arrays),
         )
+        for one in self.signature.arrays:
+            if one.is_written and packed[one.name] is not arrays[one.name]:
+                arrays[one.name][...] = packed[one.name]
 
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Raise unless the fold is proved at these sizes and its arrays fit into memory."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from arrayfold.exact.formula import Formula
 from arrayfold.frontends.python.operations import OPERATORS, Operations
 from arrayfold.frontends.python.signature import Interface, subscripts
+from arrayfold.frontends.python.slices import SliceLoop, Slices, is_several, part_of_slice, whole
 from arrayfold.frontends.python.text import Code
 from arrayfold.frontends.python.values import (
     AND,
@@ -54,6 +55,7 @@ class KernelScope:
     defined    names that surely have a value there
     declared   scalars that C knows there
     iterators  names of the loops around it -> whether the loop runs over natural numbers only
+    elements   the loops over the elements of slices, where they may stand
     """
 
     interface: Interface
@@ -62,6 +64,7 @@ class KernelScope:
     defined: set[str] = field(default_factory=set[str])
     declared: set[str] = field(default_factory=set[str])
     iterators: dict[str, bool] = field(default_factory=dict[str, bool])
+    elements: tuple[SliceLoop, ...] = ()
 
     def inner(self) -> KernelScope:
         """A place inside, whose new names end with it."""
@@ -92,9 +95,12 @@ class ExpressionTranslator:
                 return self._name(node, name)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 return self._sign(self.value(operand), is_minus=isinstance(node.op, ast.USub))
+            case ast.BinOp(left=left, op=ast.Pow(), right=right) if self._is_several(left):
+                return self._power_of_elements(node, left, right)
             case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
                 return self.operations.operation(node, operator, self.value(left), self.value(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
+                self._one_number(test, "if chooses once for all elements; use np.where")
                 return self.operations.choice(
                     node, self.condition(test, CONDITIONAL + 1), self.value(body), self.value(orelse)
                 )
@@ -115,6 +121,25 @@ class ExpressionTranslator:
                 pass
         raise self._refusal(node)
 
+    def _is_several(self, node: ast.expr) -> bool:
+        """Whether an expression stands for an element of a slice or of a whole array."""
+        return bool(self._scope.elements) and is_several(node, self._interface.arrays)
+
+    def _one_number(self, node: ast.expr, complaint: str) -> None:
+        if self._is_several(node):
+            raise self._text.error(f"this has several elements, and {complaint}", node)
+
+    def _power_of_elements(self, node: ast.expr, left: ast.expr, right: ast.expr) -> Value:
+        """NumPy squares arrays by a product; other powers it computes in ways of its own."""
+        if not (isinstance(right, ast.Constant) and right.value == 2):
+            raise self._text.error(
+                "slices are squared; other powers cannot stand here",
+                node,
+                "Write products or np.sqrt, or a loop.",
+            )
+        value = self.value(left)
+        return self.operations.operation(node, ast.Mult(), value, value)
+
     def _constant(self, node: ast.expr, value: object) -> Value:
         if isinstance(value, bool):
             raise self._text.error(f"{value} is not a number here", node, "Write 1 or 0.")
@@ -129,11 +154,13 @@ class ExpressionTranslator:
             return Value(Code.of(interface.c_names.of(name)), "int", is_natural=is_natural)
         if name in interface.scalars:
             return Value(Code.of(interface.c_names.of(name)), interface.scalars[name])
+        if name in interface.arrays and self._scope.elements:
+            return self._element(name, whole(interface.arrays[name].rank), node)
         if name in interface.arrays:
             raise self._text.error(
                 f"{name} is an array; expected one of its elements",
                 node,
-                "Use every subscript; operations on whole arrays cannot be analysed, write loops.",
+                "Use every subscript, or assign to a slice, as in out[:] = a * 2.",
             )
         if name in interface.local_names and name not in self._scope.defined:
             raise self._text.error(
@@ -188,18 +215,34 @@ class ExpressionTranslator:
                 base,
                 "Arrays are arguments, or come from af.empty.",
             )
-        info = self._interface.arrays[base.id]
-        if not info.is_argument and base.id not in self._scope.defined:
-            raise self._text.error(f"{base.id} may have no value here", base)
-        inside = [Code.of("[", self._index(base.id, index).code, "]") for index in indices]
-        return Value(Code.of(self._interface.c_names.of(base.id), *inside), info.dtype)
+        inner = part_of_slice(node)
+        if inner is not None:
+            hint = "Put all indices into one pair of brackets."
+            raise self._text.error(
+                f"{self._text.source(inner)} is a part of an array that is subscripted", inner, hint
+            )
+        return self._element(base.id, indices, node)
+
+    def _element(self, array: str, indices: Sequence[ast.expr], node: ast.expr) -> Value:
+        info = self._interface.arrays[array]
+        if not info.is_argument and array not in self._scope.defined:
+            raise self._text.error(f"{array} may have no value here", node)
+        found: Sequence[Formula | ast.expr] = indices
+        if self._scope.elements:
+            slices = Slices(self._interface, self._scope.iterators)
+            found = slices.element(array, indices, self._scope.elements, node)
+        codes = [
+            str(index) if isinstance(index, Formula) else self._index(array, index).code for index in found
+        ]
+        inside = [Code.of("[", code, "]") for code in codes]
+        return Value(Code.of(self._interface.c_names.of(array), *inside), info.dtype)
 
     def _index(self, array: str, node: ast.expr) -> Value:
         if isinstance(node, ast.Slice):
             raise self._text.error(
-                "a slice stands for several elements, which cannot be analysed",
+                "a slice stands for several elements; expected one",
                 node,
-                "Write a loop over them.",
+                "Write a loop over them, or assign to a slice, as in out[:] = a[0:n].",
             )
         if isinstance(node, ast.Constant) and node.value in (None, ...):
             raise self._text.error(f"{self._text.source(node)} is not the index of an element", node)
@@ -231,35 +274,63 @@ class ExpressionTranslator:
                 node,
                 "Write tmp = af.empty((N, M)) as a statement of its own.",
             )
-        arguments = [self.value(argument) for argument in node.args]
         module, _, function = path.partition(".")
+        if module == "numpy" and function == "where" and len(node.args) == 3:
+            test, then, otherwise = node.args
+            return self.operations.where(
+                node, self.condition(test, CONDITIONAL + 1), self.value(then), self.value(otherwise)
+            )
+        if module == "math" or (not path and name != "abs"):
+            for argument in node.args:
+                self._one_number(argument, f"{self._text.source(node.func)}() takes numbers; use NumPy's")
+        arguments = [self.value(argument) for argument in node.args]
+        return self._built_in(node, name, arguments) if not path else self._imported(node, path, arguments)
+
+    def _built_in(self, node: ast.Call, name: str, arguments: Sequence[Value]) -> Value:
         match name, arguments:
-            case (("min" | "max"), [_, _, *_]) if not path:
+            case (("min" | "max"), [_, _, *_]):
                 return self.operations.extreme(node, name, arguments)
-            case "abs", [argument] if not path:
+            case "abs", [argument]:
                 return self.operations.absolute(argument)
-            case "int", [argument] if not path:
+            case "int", [argument]:
                 cut = Value(Code.of("(long long)", argument.inside(UNARY)), "int", UNARY)
                 return argument if argument.kind == "int" else cut
-            case "float", [argument] if not path:
+            case "float", [argument]:
                 return self.operations.cast(argument, "float")
             case _:
+                raise self._unknown(node)
+
+    def _imported(self, node: ast.Call, path: str, arguments: Sequence[Value]) -> Value:
+        """A function of math or NumPy."""
+        module, _, function = path.partition(".")
+        match module, function, arguments:
+            case "numpy", ("float32" | "float64" | "int32" | "int64") as kind, [argument]:
+                return self.operations.cast(argument, kind)
+            case "math", "pow", [base, exponent]:
+                return self.operations.power(base, exponent)
+            case "numpy", ("abs" | "absolute"), [argument]:
+                return self.operations.absolute(argument)
+            case "numpy", ("minimum" | "maximum") as word, [left, right]:
+                return self.operations.elementwise_extreme(node, word, left, right)
+            case "numpy", "clip", [value, least, most]:
+                above = self.operations.elementwise_extreme(node, "maximum", value, least)
+                return self.operations.elementwise_extreme(node, "minimum", above, most)
+            case _:
                 pass
-        if module == "numpy" and function in ("float32", "float64", "int32", "int64") and len(arguments) == 1:
-            return self.operations.cast(arguments[0], function)
-        if module == "math" and function == "pow" and len(arguments) == 2:
-            return self.operations.power(*arguments)
-        if path in ("numpy.abs", "numpy.absolute") and len(arguments) == 1:
-            return self.operations.absolute(arguments[0])
         function = _NUMPY_NAMES.get(function, function) if module == "numpy" else function
         if module in ("math", "numpy") and function in _FUNCTIONS and len(arguments) == 1:
             return self.operations.function(node, module, function, arguments[0])
-        raise self._text.error(f"{self._text.source(node.func)}() is not known in a kernel", node, _CALLS)
+        raise self._unknown(node)
+
+    def _unknown(self, node: ast.Call) -> Exception:
+        return self._text.error(f"{self._text.source(node.func)}() is not known in a kernel", node, _CALLS)
 
     # ------------------------------------------------ conditions
 
     def condition(self, node: ast.expr, level: int = 0) -> Code:
         """A condition as C, binding at least so tightly."""
+        if isinstance(node, ast.BoolOp) or (isinstance(node, ast.Compare) and len(node.ops) > 1):
+            self._one_number(node, "and, or and chains of comparisons are for single numbers")
         code, own = self._condition(node)
         code = code if own >= level else Code.of("(", code, ")")
         return Code.of(code, at=node)

@@ -179,6 +179,20 @@ class Operations:
             best = Value(code, kind, is_natural=both if word == "min" else either, others=others)
         return best
 
+    def elementwise_extreme(self, node: ast.AST, word: str, left: Value, right: Value) -> Value:
+        """`np.minimum` or `np.maximum`, which return what is not a number where either argument is none."""
+        kind, others = self.agreed(node, promoted, left, right)
+        left, right = converted(left, kind), converted(right, kind)
+        code = Code.of(self._helper(word, kind), "(", left.code, ", ", right.code, ")")
+        return Value(code, kind, is_natural=left.is_natural and right.is_natural, others=others)
+
+    def where(self, node: ast.AST, test: Code, then: Value, otherwise: Value) -> Value:
+        """`np.where(test, then, otherwise)`: elements of the type that holds both."""
+        kind, others = self.agreed(node, promoted, then, otherwise)
+        then, otherwise = as_branch(then, kind), as_branch(otherwise, kind)
+        code = Code.of(test, " ? ", then.inside(CONDITIONAL + 1), " : ", otherwise.inside(CONDITIONAL))
+        return Value(code, kind, CONDITIONAL, others=others)
+
     def absolute(self, operand: Value) -> Value:
         """`abs(operand)`."""
         if is_whole(operand.kind):

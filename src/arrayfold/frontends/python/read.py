@@ -241,7 +241,8 @@ def _translate(
         *(f"{C_TYPES[interface.scalars[number.name]]} {number.c_name}" for number in signature.numbers),
         *(_declared(interface, array.name, is_argument=True) for array in signature.arrays),
     ]
-    temporaries = [f"    {_declared(interface, name)};\n" for name in signature.temporaries if name in loaded]
+    used = loaded | body.new_values.keys()
+    temporaries = [f"    {_declared(interface, name)};\n" for name in signature.temporaries if name in used]
     code = Code.of(
         f"void {c_function}({', '.join(parameters)})\n{{\n",
         *temporaries,
@@ -273,7 +274,10 @@ def _helper_text(name: str) -> str:
     if word == "abs":
         head, value = f"{c_type} a", "a < 0 ? -a : a"
     else:
-        head, value = f"{c_type} a, {c_type} b", f"b {'<' if word == 'min' else '>'} a ? b : a"
+        sign = "<" if word.startswith("min") else ">"
+        head, value = f"{c_type} a, {c_type} b", f"b {sign} a ? b : a"
+        if word.endswith("imum"):
+            value = f"a {sign}= b || a != a ? a : b"
     return f"static {c_type} {name}({head})\n{{\n    return {value};\n}}\n"
 
 

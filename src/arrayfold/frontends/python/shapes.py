@@ -9,7 +9,14 @@ from contextlib import suppress
 from arrayfold.base.errors import InputError
 from arrayfold.frontends.python.expressions import RELATIONS
 from arrayfold.frontends.python.names import CNames, ImportedNames
-from arrayfold.frontends.python.signature import Interface, read_arguments, read_temporary, subscripts
+from arrayfold.frontends.python.signature import (
+    ArrayInfo,
+    Interface,
+    read_arguments,
+    read_temporary,
+    subscripts,
+)
+from arrayfold.frontends.python.slices import Slices, array_parts, computed_array
 from arrayfold.frontends.python.text import PythonText
 from arrayfold.frontends.python.values import DType
 
@@ -27,6 +34,7 @@ def read_interface(
     read_arguments(interface, dtype)
     for statement in function.body:
         read_temporary(interface, statement, dtype)
+        _read_computed(interface, statement)
     _read_ranks(interface)
     for statement in function.body:
         _read_naming(interface, statement)
@@ -41,13 +49,41 @@ def read_interface(
     return interface
 
 
+def _read_computed(interface: Interface, statement: ast.stmt) -> None:
+    """Note the array that a statement computes as a whole."""
+    computed = computed_array(interface, statement)
+    if computed is None:
+        return
+    name, value = computed
+    stores = interface.stores(name)
+    if name in interface.arrays or name in interface.scalars or len(stores) > 1:
+        raise interface.text.error(
+            f"{name} is an array, and it is assigned more than once",
+            stores[-1],
+            f"Assign to its elements: {name}[:] = ...",
+        )
+    interface.arrays[name] = ArrayInfo(name, "float64", False, value, made_by="value")
+
+
+def _computed_rank(interface: Interface, info: ArrayInfo) -> int:
+    """The largest number of dimensions that a part of its value has."""
+    assert isinstance(info.node, ast.expr)
+    ranks: list[int] = []
+    for part in array_parts(info.node, interface.arrays):
+        base, indices = subscripts(part)
+        assert isinstance(base, ast.Name)
+        is_slice = [isinstance(index, ast.Slice) for index in indices]
+        ranks.append(interface.arrays[base.id].rank if isinstance(part, ast.Name) else sum(is_slice))
+    return max(ranks)
+
+
 # ---------------------------------------------------------------- ranks
 
 
 def _read_ranks(interface: Interface) -> None:
     """How many dimensions arrays have: temporaries by their shape, arguments by how they are used."""
     for info in interface.arrays.values():
-        if isinstance(info.node, ast.Call):
+        if isinstance(info.node, ast.Call) and info.made_by == "shape":
             info.extents = [None for _ in _shape_of(info.node)]
             if not info.extents:
                 raise interface.text.error("an array without dimensions is a number", info.node)
@@ -64,16 +100,33 @@ def _read_ranks(interface: Interface) -> None:
                 node,
                 "Use every subscript; rows and other parts of arrays cannot stand alone.",
             )
-    equal = list(_equal_shapes(interface.function))
+    equal = [*_equal_shapes(interface.function), *_like(interface)]
     for _ in equal:
         for left, right in equal:
             for known_array, other in ((left, right), (right, left)):
                 if known_array in ranks and other in interface.arrays:
                     ranks.setdefault(other, ranks[known_array])
     for name, info in interface.arrays.items():
-        if info.extents is None:
+        if info.extents is None and info.made_by != "value":
             rank = ranks.get(name, _least_rank(interface.function, name))
             info.extents = [None for _ in range(max(rank, 1))]
+    for name, info in interface.arrays.items():
+        if info.extents is None:
+            rank = _computed_rank(interface, info)
+            if ranks.get(name, rank) != rank:
+                raise interface.text.error(f"{name} has {rank} dimensions, not {ranks[name]}", info.node)
+            info.extents = [None for _ in range(rank)]
+
+
+def _like(interface: Interface) -> Iterator[tuple[str, str]]:
+    """Arrays that are made with the shape of others."""
+    for name, info in interface.arrays.items():
+        if (
+            info.made_by == "like"
+            and isinstance(info.node, ast.Call)
+            and isinstance(info.node.args[0], ast.Name)
+        ):
+            yield name, info.node.args[0].id
 
 
 def _shape_of(call: ast.Call) -> Sequence[ast.expr]:
@@ -148,14 +201,19 @@ def _read_naming(interface: Interface, statement: ast.stmt) -> None:
             for dimension, target in enumerate(targets):
                 _name_size(interface, target, array, dimension, value)
             interface.setup.add(statement)
+        case ast.Assign(targets=[ast.Name(id=name)]) if (
+            name in interface.arrays and interface.arrays[name].made_by == "value"
+        ):
+            info = interface.arrays[name]
+            assert isinstance(info.node, ast.expr)
+            info.extents = [*Slices(interface, {}).shape(info.node)]
         case ast.Assign(targets=[ast.Name() as target], value=value):
             length = interface.length(value)
             if length is not None:
                 _name_size(interface, target, *length, value)
                 interface.setup.add(statement)
             elif statement in interface.setup and isinstance(value, ast.Call):
-                info = interface.arrays[target.id]
-                info.extents = [interface.size(size) for size in _shape_of(value)]
+                _size_temporary(interface, target.id, value)
             elif len(interface.stores(target.id)) == 1 and target.id not in interface.scalars:
                 # `H = N - 2`: a name for an expression of sizes.
                 with suppress(InputError):
@@ -163,6 +221,18 @@ def _read_naming(interface: Interface, statement: ast.stmt) -> None:
                     interface.setup.add(statement)
         case _:
             pass
+
+
+def _size_temporary(interface: Interface, name: str, call: ast.Call) -> None:
+    info = interface.arrays[name]
+    if info.made_by == "shape":
+        info.extents = [interface.size(size) for size in _shape_of(call)]
+        return
+    (other,) = (other for mine, other in _like(interface) if mine == name)
+    if interface.arrays[other].rank != info.rank:
+        message = f"{other} has {interface.arrays[other].rank} dimensions and {name} has {info.rank}"
+        raise interface.text.error(message, call)
+    info.extents = [interface.extent(other, dimension, call) for dimension in range(info.rank)]
 
 
 def _name_size(interface: Interface, target: ast.expr, array: str, dimension: int, node: ast.AST) -> None:

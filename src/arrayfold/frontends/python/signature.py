@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -14,13 +14,19 @@ from arrayfold.frontends.python.text import PythonText
 from arrayfold.frontends.python.values import DTYPES, DType, NumberKind, dtype_called
 
 _ANNOTATIONS = f"Annotate numbers as int or float, and arrays with one of {', '.join(DTYPES)}."
-_CREATORS = ("arrayfold.empty", "numpy.empty")
+_CREATORS = {
+    "arrayfold.empty": None,
+    **{f"numpy.{name}": value for name, value in (("empty", None), ("zeros", 0), ("ones", 1))},
+}
 _SHAPES = "Sizes are sums and multiples of sizes and whole numbers: N, N + 2, 2 * N."
 
 
 @dataclass
 class ArrayInfo:
-    """An array of a kernel; extents without a name yet are None."""
+    """An array of a kernel; extents without a name yet are None.
+
+    made_by  what tells its shape: a tuple of sizes, another array, or the value that is assigned to it
+    """
 
     name: str
     dtype: DType
@@ -28,6 +34,7 @@ class ArrayInfo:
     node: ast.AST
     extents: list[Formula | None] | None = None
     is_written: bool = False
+    made_by: Literal["shape", "like", "value"] = "shape"
 
     @property
     def rank(self) -> int:
@@ -55,6 +62,7 @@ class Interface:
     named       Python name -> size that it stands for
     rules       conditions on sizes that the kernel asserts, as isl text, each with its node
     setup       statements that are dealt with here, and so are not part of the loops
+    filled      those that make arrays with values -> the value
     """
 
     text: PythonText
@@ -67,6 +75,7 @@ class Interface:
     named: dict[str, Formula] = field(default_factory=dict[str, Formula])
     rules: list[tuple[str, ast.expr]] = field(default_factory=list[tuple[str, ast.expr]])
     setup: set[ast.stmt] = field(default_factory=set[ast.stmt])
+    filled: dict[ast.stmt, int] = field(default_factory=dict[ast.stmt, int])
 
     def path(self, node: ast.AST) -> str | None:
         """What an imported name means, unless the kernel uses the name itself."""
@@ -104,11 +113,15 @@ class Interface:
         self.sizes[name] = (info.name, dimension)
         return extent
 
-    def size(self, node: ast.expr) -> Formula:
-        """An expression of sizes and whole numbers."""
+    def size(
+        self, node: ast.expr, counters: Mapping[str, Formula] | None = None, hint: str = _SHAPES
+    ) -> Formula:
+        """An expression of sizes and whole numbers, and of counters of loops if they are given."""
         match node:
             case ast.Constant(value=int() as value) if not isinstance(value, bool):
                 return Formula.constant(value)
+            case ast.Name(id=name) if counters is not None and name in counters:
+                return counters[name]
             case ast.Name(id=name) if name in self.named:
                 return self.named[name]
             case ast.Name(id=name) if self.scalars.get(name) == "int":
@@ -118,13 +131,13 @@ class Interface:
                 if isinstance(value, int):
                     return Formula.constant(value)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self.size(operand)
+                return -self.size(operand, counters, hint)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self.size(left) + self.size(right)
+                return self.size(left, counters, hint) + self.size(right, counters, hint)
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
-                return self.size(left) - self.size(right)
+                return self.size(left, counters, hint) - self.size(right, counters, hint)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                product = self.size(left) * self.size(right)
+                product = self.size(left, counters, hint) * self.size(right, counters, hint)
                 if product.is_affine:
                     return product
             case _:
@@ -132,7 +145,7 @@ class Interface:
                 if length is not None:
                     return self.extent(*length, node)
         raise self.text.error(
-            f"{self.text.source(node)} is not a size that is known when the kernel is called", node, _SHAPES
+            f"{self.text.source(node)} is not a size that is known when the kernel is called", node, hint
         )
 
     def length(self, node: ast.expr) -> tuple[str, int] | None:
@@ -243,7 +256,8 @@ def _scalar_kind(
             raise text.error(
                 f"{name} is neither an array nor only a bound or an index, so its type is not known",
                 use,
-                f"Annotate it in the head of the kernel: {name}: float, or {name}: int.",
+                f"Annotate it in the head of the kernel, {name}: float or {name}: int; "
+                f"a whole array is {name}[:], with a colon for each dimension.",
             )
     return "int"
 
@@ -255,7 +269,11 @@ def _index_names(function: ast.FunctionDef) -> Iterator[ast.Name]:
         match node:
             case ast.Subscript(slice=part) | ast.Assert(test=part):
                 inside = [part]
-            case ast.Call(func=ast.Attribute(attr="empty") | ast.Name(id="empty" | "range"), args=inside):
+            case ast.Call(
+                func=ast.Attribute(attr="empty" | "zeros" | "ones")
+                | ast.Name(id="empty" | "zeros" | "ones" | "range"),
+                args=inside,
+            ):
                 pass
             case _:
                 pass
@@ -271,6 +289,10 @@ def _array_names(function: ast.FunctionDef) -> Iterator[str]:
                 ast.Subscript(value=ast.Name(id=name))
                 | ast.Attribute(value=ast.Name(id=name), attr="shape")
                 | ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])
+                | ast.Call(
+                    func=ast.Attribute(attr="empty_like" | "zeros_like" | "ones_like"),
+                    args=[ast.Name(id=name)],
+                )
             ):
                 yield name
             case _:
@@ -287,7 +309,10 @@ def read_temporary(interface: Interface, statement: ast.stmt, dtype: DType) -> N
             creator = interface.path(call.func)
         case _:
             return
-    if creator not in _CREATORS:
+    word = (creator or "").removeprefix("numpy.").removesuffix("_like")
+    is_like = creator == f"numpy.{word}_like"
+    value = _CREATORS.get(f"numpy.{word}" if is_like else creator or "", -1)
+    if value == -1:
         return
     text = interface.text
     if name in interface.arrays or name in interface.scalars:
@@ -295,9 +320,27 @@ def read_temporary(interface: Interface, statement: ast.stmt, dtype: DType) -> N
     stores = interface.stores(name)
     if len(stores) > 1:
         raise text.error(f"{name} is an array, and it is assigned again here", stores[1])
-    default = "float64" if creator == "numpy.empty" else dtype
-    kind = keyword_dtype(text, call, default, "empty() has no argument {} here")
+    default = _default_dtype(interface, call, dtype, is_like=is_like, is_ours=creator == "arrayfold.empty")
+    called = text.source(call.func).rpartition(".")[2]
+    kind = keyword_dtype(text, call, default, f"{called}() has no argument {{}} here")
     if len(call.args) != 1:
-        raise text.error("empty() takes a shape, as in af.empty((N, M))", call)
-    interface.arrays[name] = ArrayInfo(name, kind, False, call)
+        example = f"np.{called}(a)" if is_like else f"af.{called}((N, M))"
+        raise text.error(f"{called}() takes {'an array' if is_like else 'a shape'}, as in {example}", call)
+    interface.arrays[name] = ArrayInfo(name, kind, False, call, made_by="like" if is_like else "shape")
     interface.setup.add(statement)
+    if value is not None:
+        interface.filled[statement] = value
+
+
+def _default_dtype(
+    interface: Interface, call: ast.Call, dtype: DType, *, is_like: bool, is_ours: bool
+) -> DType:
+    """The element type of an array that does not name one."""
+    if not is_like:
+        return dtype if is_ours else "float64"
+    match call.args:
+        case [ast.Name(id=name)] if name in interface.arrays:
+            return interface.arrays[name].dtype
+        case _:
+            message = f"{interface.text.source(call.func)}() takes an array, as in np.empty_like(a)"
+            raise interface.text.error(message, call)

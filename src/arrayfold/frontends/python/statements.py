@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from arrayfold.exact.formula import Formula
 from arrayfold.frontends.python.expressions import ExpressionTranslator, KernelScope
 from arrayfold.frontends.python.names import stored_names
-from arrayfold.frontends.python.signature import Interface, subscripts
+from arrayfold.frontends.python.signature import ArrayInfo, Interface, subscripts
+from arrayfold.frontends.python.slices import SliceLoop, Slices, has_slice, whole
 from arrayfold.frontends.python.text import Code
 from arrayfold.frontends.python.values import (
     C_TYPES,
     CONDITIONAL,
     SUM,
+    DType,
     NumberKind,
     Value,
     converted,
+    dtype_called,
     is_whole,
     joined,
     natural,
@@ -54,11 +58,16 @@ _IN_PLACE: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.M
 
 @dataclass
 class Body:
-    """The region of a kernel: its lines, the types of its scalars, and what it needs of C."""
+    """The region of a kernel: its lines, the types of its scalars, and what it needs of C.
+
+    new_values  arrays for what is assigned to slices, where it depends on what is there -> the statement
+    """
 
     interface: Interface
     variables: dict[str, Value] = field(default_factory=dict[str, Value])
     helpers: set[str] = field(default_factory=set[str])
+    new_values: dict[str, ast.stmt] = field(default_factory=dict[str, ast.stmt])
+    _counters: list[str] = field(default_factory=list[str])
 
     def translate(self) -> list[Code]:
         """The lines of the region. Types of scalars grow until they fit every assignment."""
@@ -77,6 +86,8 @@ class Body:
         for number, statement in enumerate(statements):
             if statement in self.interface.setup:
                 scope.defined |= {node.id for node in stored_names(statement)}
+                if statement in self.interface.filled:
+                    lines += self._fill(statement, scope)
                 continue
             for name in self._undeclared(statements[number:], scope):
                 kind = self.variables[name].kind if name in self.variables else "int"
@@ -120,6 +131,13 @@ class Body:
         text = self.interface.text
         match statement:
             case (
+                ast.Assign(targets=[ast.Subscript() as target])
+                | ast.AugAssign(target=ast.Subscript() as target)
+            ) if has_slice(target):
+                return self._assign_slice(statement, target, scope)
+            case ast.Assign(targets=[ast.Name(id=name)]) if self._is_computed(name):
+                return self._compute(statement, name, scope)
+            case (
                 ast.Assign(targets=[target], value=value)
                 | ast.AnnAssign(target=target, value=ast.expr() as value)
             ):
@@ -145,6 +163,101 @@ class Body:
             case _:
                 what, hint = _REFUSED.get(type(statement), (type(statement).__name__.lower(), _LOOP))
                 raise text.error(f"{what} cannot stand in a kernel", statement, hint)
+
+    # ------------------------------------------------ slices
+
+    def _fill(self, statement: ast.stmt, scope: KernelScope) -> list[Code]:
+        """The loops that give all elements of a new array one value."""
+        assert isinstance(statement, ast.Assign)
+        (target,) = statement.targets
+        assert isinstance(target, ast.Name)
+        value = ast.copy_location(ast.Constant(self.interface.filled[statement]), statement)
+        return self._assign_whole(statement, target.id, value, scope)
+
+    def _is_computed(self, name: str) -> bool:
+        info = self.interface.arrays.get(name)
+        return info is not None and info.made_by == "value"
+
+    def _compute(self, statement: ast.stmt, name: str, scope: KernelScope) -> list[Code]:
+        """The loops that compute a new array, whose elements have the type of the value."""
+        info = self.interface.arrays[name]
+        assert isinstance(info.node, ast.expr)
+        target = _everything(name, info.rank, statement)
+        loops = self._loops(target, scope)
+        value = ExpressionTranslator(replace(scope.inner(), elements=tuple(loops))).value(info.node)
+        info.dtype = _dtype_of_kind(value.kind)
+        scope.defined.add(name)
+        return self._assign_whole(statement, name, info.node, scope)
+
+    def _assign_whole(
+        self, statement: ast.stmt, name: str, value: ast.expr, scope: KernelScope
+    ) -> list[Code]:
+        target = _everything(name, self.interface.arrays[name].rank, statement)
+        return self._assign_slice(ast.copy_location(ast.Assign([target], value), statement), target, scope)
+
+    def _loops(self, target: ast.Subscript, scope: KernelScope) -> list[SliceLoop]:
+        """The loops over what is assigned to; all statements have the same counters."""
+        rank = len(subscripts(target)[1])
+        while len(self._counters) < rank:
+            self._counters.append(self.interface.c_names.fresh(f"k{len(self._counters)}"))
+        return Slices(self.interface, scope.iterators).loops(target, self._counters)
+
+    def _assign_slice(
+        self, statement: ast.Assign | ast.AugAssign, target: ast.Subscript, scope: KernelScope
+    ) -> list[Code]:
+        """The loops over the elements. What depends on other elements of the array is computed before."""
+        self._array_of(target)
+        slices, loops = Slices(self.interface, scope.iterators), self._loops(target, scope)
+        inner = replace(scope.inner(), elements=tuple(loops))
+        if not slices.reads_changed(statement.value, target):
+            return _nest(loops, self._element_line(statement, target, statement.value, inner), statement)
+        name = self._new_values(statement, target, loops, inner)
+        first = ast.copy_location(ast.Name(name, ast.Load()), statement.value)
+        value = ExpressionTranslator(inner).value(statement.value)
+        cells = "".join(f"[{Formula.name(loop.name) - loop.start}]" for loop in loops)
+        before = Code.of(
+            Code.of(self.interface.c_names.of(name), cells, at=statement), " = ", value.code, ";"
+        )
+        scope.defined.add(name)
+        inner.defined.add(name)
+        after = self._element_line(statement, target, first, inner)
+        return [*_nest(loops, before, statement), *_nest(loops, after, statement)]
+
+    def _element_line(
+        self,
+        statement: ast.Assign | ast.AugAssign,
+        target: ast.Subscript,
+        value: ast.expr,
+        scope: KernelScope,
+    ) -> Code:
+        if isinstance(statement, ast.Assign):
+            return self._assign(statement, target, value, scope)
+        update = ast.copy_location(ast.AugAssign(target, statement.op, value), statement)
+        return self._update(update, scope)
+
+    def _new_values(
+        self, statement: ast.stmt, target: ast.Subscript, loops: Sequence[SliceLoop], scope: KernelScope
+    ) -> str:
+        """The array for the values that a statement assigns, in Python's names."""
+        interface = self.interface
+        assert isinstance(statement, ast.Assign | ast.AugAssign)
+        kind = ExpressionTranslator(scope).value(statement.value).kind
+        known = [name for name, other in self.new_values.items() if other is statement]
+        sizes = {*interface.sizes, *map(interface.c_names.of, interface.scalars)}
+        if not all(loop.length.names() <= sizes for loop in loops):
+            raise interface.text.error(
+                "this reads elements that it changes, and how many depends on a loop",
+                statement,
+                "Write a loop over the elements, or use an array for the new values.",
+            )
+        base = self._array_of(target)
+        name = known[0] if known else f"{base}_new"
+        while not known and (name in interface.arrays or name in interface.local_names):
+            name += "_"
+        lengths: list[Formula | None] = [loop.length for loop in loops]
+        interface.arrays[name] = ArrayInfo(name, _dtype_of_kind(kind), False, statement, lengths)
+        self.new_values[name] = statement
+        return name
 
     # ------------------------------------------------ assignments
 
@@ -187,11 +300,14 @@ class Body:
     def _cell(self, target: ast.Subscript, scope: KernelScope) -> Value:
         """An element of an array that is assigned to."""
         cell = ExpressionTranslator(scope).value(target)
+        self.interface.arrays[self._array_of(target)].is_written = True
+        return cell
+
+    def _array_of(self, target: ast.Subscript) -> str:
         base, _ = subscripts(target)
         if not isinstance(base, ast.Name) or base.id not in self.interface.arrays:
             raise self.interface.text.error("expected an element of an array to assign to", target)
-        self.interface.arrays[base.id].is_written = True
-        return cell
+        return base.id
 
     def _check_stored(self, node: ast.AST, cell: Value, value: Value) -> None:
         if is_whole(cell.kind) and not is_whole(value.kind):
@@ -303,6 +419,27 @@ class Body:
                 lines += [Code.of("} else {"), *self._block(statements, otherwise), Code.of("}")]
         scope.defined |= then.defined & otherwise.defined
         return lines
+
+
+def _everything(name: str, rank: int, node: ast.AST) -> ast.Subscript:
+    """All elements of an array, to be assigned to."""
+    target = ast.Subscript(ast.Name(name, ast.Load()), ast.Tuple(whole(rank), ast.Load()), ast.Store())
+    return ast.fix_missing_locations(ast.copy_location(target, node))
+
+
+def _dtype_of_kind(kind: NumberKind) -> DType:
+    """The type of the elements of a new array of such numbers."""
+    dtype = dtype_called(kind)
+    assert dtype is not None
+    return dtype
+
+
+def _nest(loops: Sequence[SliceLoop], line: Code, node: ast.AST) -> list[Code]:
+    """A line inside of loops."""
+    lines = [line]
+    for loop in reversed(loops):
+        lines = [loop.head(node), *(Code.of("    ", inner) for inner in lines), Code.of("}")]
+    return lines
 
 
 def _mentioned(statement: ast.stmt) -> set[str]:
