@@ -77,7 +77,9 @@ def _check_array(argument: Argument, array: np.ndarray[Any, Any], dtype: np.dtyp
         return
     if not array.flags.writeable:
         raise WrongValue(f"{name} is read-only, but the kernel writes it")
-    if any(stride == 0 and length > 1 for stride, length in zip(array.strides, array.shape, strict=True)):
+    if array.size > 1 and any(
+        stride == 0 and length > 1 for stride, length in zip(array.strides, array.shape, strict=True)
+    ):
         raise WrongValue(f"elements of {name} share memory, and the kernel writes it; give it a copy")
 
 
