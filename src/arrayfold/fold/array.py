@@ -17,6 +17,7 @@ from arrayfold.fold.result import FoldedArray
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, TableMapping
 from arrayfold.methods import Request
+from arrayfold.program.model import Program
 from arrayfold.select.cases import find_cases, settled
 from arrayfold.select.choose import choose
 from arrayfold.select.linear_form import in_linear_form
@@ -24,6 +25,7 @@ from arrayfold.select.mapping_case import MappingCase
 from arrayfold.select.policy import best_for_loops, stands_for
 
 _SHARE_FOR_CONFLICTS = 0.6
+_OPERATIONS_FOR_BOUND = 1_500_000
 
 
 def fold_one(
@@ -40,7 +42,7 @@ def fold_one(
     bound: LowerBound | None = None
     if method == "auto":
         progress(f"{name}: lower bound")
-        bound = find_lower_bound(conflicts, budget, params)
+        bound = find_lower_bound(conflicts, _budget_for_bound(analysis, budget), params)
     progress(f"{name}: mappings")
     loops = analysis.innermost_loops
     if bound is None or (power_of_two and (favor == "size" or loops is None)):
@@ -70,6 +72,12 @@ def fold_one(
     seconds = time.perf_counter() - start
     parts = (name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases)
     return FoldedArray(*parts, cut_short=budget.cut_words(cuts))
+
+
+def _budget_for_bound(analysis: Analysis, budget: Budget) -> Budget:
+    """What a lower bound may cost; in an order that nobody asked for in particular less than otherwise."""
+    chosen = analysis.problem.chosen if isinstance(analysis.problem, Program) else None
+    return budget if chosen is None or not chosen.options else budget.part(1.0, _OPERATIONS_FOR_BOUND)
 
 
 def without_cells(

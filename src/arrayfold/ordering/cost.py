@@ -31,6 +31,12 @@ _CYCLES_TO_WRAP = 40.0
 _STRETCH = 256
 _MOST_UNKNOWN = 0.3
 _NEGLIGIBLE = 0.05
+# A statement runs at a border if it does so in one of so many iterations.
+_BORDER = 16
+# Rows of arrays of planes are counted one by one where there are no more in the box around them.
+_MOST_ROWS = 4096
+# The part of a cache that holds what a program needs again: others use it, too.
+_USABLE = 0.75
 # How much of the work that is not the slowest is hidden behind it.
 _OVERLAP = 0.7
 
@@ -68,7 +74,7 @@ def cost_of(sized: SizedProgram, schedule: isl.UnionMap, machine: Machine) -> Co
     # What fits into a cache as a whole is there already: programs are compared warm.
     touched, _ = root.footprint
     moved_bytes = [
-        0.0 if touched <= room else root.traffic(level) for level, room in enumerate(machine.caches)
+        0.0 if touched <= _USABLE * room else root.traffic(level) for level, room in enumerate(machine.caches)
     ]
     parts = [work, *(a * b for a, b in zip(moved_bytes, machine.cycles_a_byte, strict=True))]
     slowest = max(parts)
@@ -168,14 +174,16 @@ class _Node:
 
     @cached_property
     def _innermost(self) -> _InnermostLoop | None:
-        """The loop if it is an innermost one."""
+        """The loop if it is an innermost one; statements of its borders are split off."""
         if self._loop is None:
             return None
         running = [name for name, part in self.reached.items() if _several(part, self._loop)]
         groups = {name: last_loop(self.model.times.parts[name], self._short(name)) for name in running}
         if not groups or any(found is None or found[0] != self._loop for found in groups.values()):
             return None
-        steps = {name: found[1] for name, found in groups.items() if found}
+        counts = self._counts()
+        fewest = max(counts.values()) / _BORDER
+        steps = {name: found[1] for name, found in groups.items() if found and counts[name] >= fewest}
         return _InnermostLoop(self.model, self._loop, steps, self.reached)
 
     def _short(self, name: str) -> frozenset[int]:
@@ -223,7 +231,7 @@ class _Node:
     @cached_property
     def footprint(self) -> tuple[float, float]:
         """Bytes that it touches; the same where what is written counts twice, as it moves twice."""
-        touched: dict[str, tuple[list[int], list[int]]] = {}
+        touched: dict[str, list[isl.Set]] = {}
         written: set[str] = set()
         for name, part in self.reached.items():
             instances = self.model.times.parts[name].intersect_range(part).domain()
@@ -231,31 +239,29 @@ class _Node:
                 cells = access.intersect_domain(instances).range()
                 if cells.is_empty():
                     continue
-                rank = cells.dim(isl.dim_type.set)
-                low = [cells.dim_min_val(k).to_python() for k in range(rank)]
-                high = [cells.dim_max_val(k).to_python() for k in range(rank)]
-                if array in touched:
-                    before = touched[array]
-                    low = [min(a, b) for a, b in zip(low, before[0], strict=True)]
-                    high = [max(a, b) for a, b in zip(high, before[1], strict=True)]
-                touched[array] = low, high
+                touched.setdefault(array, []).append(cells)
                 if is_write:
                     written.add(array)
         total = weighted = 0.0
-        for array, (low, high) in touched.items():
-            size = self._bytes(array, low, high)
+        for array, cells in touched.items():
+            size = self._bytes(array, cells)
             total += size
             weighted += size * (1 + (array in written))
         return total, weighted
 
-    def _bytes(self, array: str, low: Sequence[int], high: Sequence[int]) -> float:
+    def _bytes(self, array: str, touched: Sequence[isl.Set]) -> float:
+        """Bytes of the lines around some cells of an array, no more than those that it is folded to."""
         width = self.model.sized.bytes_of(array)
-        extents = [b - a + 1 for a, b in zip(low, high, strict=True)]
-        if not extents:
+        ends = [
+            [(cells.dim_min_val(k).to_python(), cells.dim_max_val(k).to_python()) for cells in touched]
+            for k in range(touched[0].dim(isl.dim_type.set))
+        ]
+        if not ends:
             return 0.0
-        rows = 1
-        for extent in extents[:-1]:
-            rows *= extent
+        extents = [max(high for _, high in one) - min(low for low, _ in one) + 1 for one in ends]
+        rows = math.prod(extents[:-1])
+        if 1 < rows <= _MOST_ROWS and len(extents) > 2:
+            rows = min(rows, _rows_of(touched))
         size = float(rows * max(self.model.machine.line, extents[-1] * width))
         return min(size, max(64.0, self.model.folded.get(array, size)))
 
@@ -263,7 +269,7 @@ class _Node:
         """Bytes that come from behind a cache."""
         if not self.names:
             return 0.0
-        room = self.model.machine.caches[level]
+        room = _USABLE * self.model.machine.caches[level]
         total, weighted = self.footprint
         if total <= room or (self._loop is None and not self._parts):
             return weighted
@@ -373,6 +379,15 @@ def _is_contiguous(move: Sequence[int] | None, *, is_write: bool) -> bool:
     if not any(move):
         return not is_write or not move
     return not any(move[:-1]) and abs(move[-1]) == 1
+
+
+def _rows_of(touched: Sequence[isl.Set]) -> int:
+    """How many rows some cells are in."""
+    rows: isl.Set | None = None
+    for cells in touched:
+        mine = cells.project_out(isl.dim_type.set, cells.dim(isl.dim_type.set) - 1, 1)
+        rows = mine if rows is None else rows.union(mine)
+    return 0 if rows is None else int(str(rows.count_val()))
 
 
 def _several(times: isl.Set, d: int) -> bool:
