@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import builtins
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import islpy as isl
@@ -19,7 +23,7 @@ from arrayfold.base import budget as budgets
 from arrayfold.base import deadline
 from arrayfold.base.budget import Budget, add_work, work_done
 from arrayfold.base.deadline import answer_in_time, in_time, isolated
-from arrayfold.base.errors import BudgetExceeded, InternalError, IslFailure, NothingProved
+from arrayfold.base.errors import BudgetExceeded, InternalError, Interrupted, IslFailure, NothingProved
 from arrayfold.cli import start
 from arrayfold.fold import deadline as fold_deadline
 from arrayfold.fold.analysis import Analysis
@@ -429,3 +433,41 @@ def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(monkeypatch: pytest.
     with pytest.raises(SystemExit) as ended:
         start.main()
     assert ended.value.code == 130
+
+
+def test_an_interrupted_fold_says_what_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(work: Any, *_: Any, receive: Any, **_known: Any) -> None:
+        def receive_one(found: Any) -> None:
+            receive(found)
+            if isinstance(found, af.FoldedArray):
+                raise KeyboardInterrupt
+
+        work(receive_one)
+
+    monkeypatch.setattr(fold_deadline, "in_time", interrupted)
+    with pytest.raises(Interrupted) as ended:
+        af.fold(af.read("examples/harris.c"))
+    words = str(ended.value).splitlines()
+    assert words[0] == "1 of 8 arrays had been folded:"
+    assert len(words) == 2
+
+
+def test_ctrl_c_ends_the_command_without_a_traceback() -> None:
+    command = [sys.executable, "-m", "arrayfold", "fold", "examples/lbm-d3q27.toml", "--verbose"]
+    process = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True, start_new_session=True)
+    assert process.stderr is not None
+    assert "conflicts" in process.stderr.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_arrays_side_by_side_get_the_same_answers(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_down(monkeypatch)
+    program = af.read("examples/harris.c")
+    for budget in (60.0, 0.8):
+        one, several = (af.fold(program, budget=budget, jobs=number) for number in (1, jobs))
+        assert [str(array) for array in several] == [str(array) for array in one]
+        assert [array.cut_short for array in several] == [array.cut_short for array in one]

@@ -41,7 +41,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def folded(directory: Path, store: Path, **where: object) -> list[FoldedFile]:
     fold_file = _FoldFile(Input(file=str(directory)), FoldOptions(), "contract", 60.0)
     files = find_kernels(str(directory))
-    return fold_directory(files, fold_file, fold_file.read, how=fold_file.how, store=store, **where)  # pyright: ignore
+    return fold_directory(files, fold_file, how=fold_file.how, store=store, **where)  # pyright: ignore
 
 
 def test_sources_travel_and_answers_are_the_same(scheduler: str, tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ blurx[y, x] -> [(N*y + x) mod (2*N + 1)]
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from arrayfold.base.public_names import load_on_demand
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from arrayfold.base.errors import (
         ArrayfoldError,

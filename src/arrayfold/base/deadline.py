@@ -105,7 +105,11 @@ def in_parallel(
                 waiting[pipe][1].extend(piece)
                 for kind, data in _frames(waiting[pipe][1]):
                     if kind == b"a":
-                        receive(_Unpickler(data, objects).load())
+                        before = work_done()
+                        found = _Unpickler(data, objects).load()
+                        # Reading isl's text is no work that one process alone would do.
+                        add_work(before - work_done())
+                        receive(found)
     finally:
         for child in children:
             child.end()
@@ -249,6 +253,8 @@ def _be_child(work: Callable[[Callable[[bytes, bytes], None]], None], writing: i
     gc.freeze()
     try:
         die_with_parent()
+        # Ctrl-C reaches the process that waits for this one, which ends it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         faulthandler.disable()
         if processor != float("inf"):
             signal.signal(signal.SIGVTALRM, signal.SIG_DFL)

@@ -26,6 +26,10 @@ class ArrayfoldError(Exception):
     exit_status = 1
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C; its text says what was found until then."""
+
+
 class InputError(ArrayfoldError):
     """The input is wrong: where, what was found, and what to try.
 

@@ -20,10 +20,13 @@ from arrayfold.base.defects import internal
 
 _GRACE_SECONDS = 0.7
 _BUSY = 6.0
+_SECONDS_TO_SAY_WHAT_IT_HAD = 0.5
+_INTERRUPTED = 130
 _STACK_BYTES = 100 << 20
 _RECURSION_LIMIT = 20_000
 _PR_SET_PDEATHSIG = 1
 _to_parent: int | None = None
+_deadline = float("inf")
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -39,9 +42,26 @@ def guarded(work: Callable[[], int]) -> int:
         os.close(reading)
         _be_child(work, writing)
     os.close(writing)
+    try:
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return _watch(child, reading)
+    except KeyboardInterrupt:
+        return _end_interrupted(child)
+
+
+def _end_interrupted(child: int) -> int:
+    """Give the child, which Ctrl-C has reached as well, a moment to say what it had."""
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return _watch(child, reading)
+    end = time.monotonic() + _SECONDS_TO_SAY_WHAT_IT_HAD
+    while time.monotonic() < end:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return _INTERRUPTED
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return _INTERRUPTED
 
 
 def _open_streams() -> None:
@@ -54,8 +74,15 @@ def _open_streams() -> None:
 
 def announce(seconds: float) -> None:
     """Tell the parent how long the work may take from now on."""
+    global _deadline
+    _deadline = time.monotonic() + seconds
     if _to_parent is not None:
         os.write(_to_parent, f"{seconds}\n".encode())
+
+
+def seconds_left() -> float:
+    """How long the work may still take; infinite if nobody has said so."""
+    return max(0.0, _deadline - time.monotonic())
 
 
 @contextlib.contextmanager
@@ -76,6 +103,8 @@ def _be_child(work: Callable[[], int], writing: int) -> None:
     global _to_parent
     _to_parent = writing
     die_with_parent()
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     _make_room_for_recursion()
     status = 1
     try:
@@ -83,7 +112,7 @@ def _be_child(work: Callable[[], int], writing: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except KeyboardInterrupt:
-        status = 130
+        status = _INTERRUPTED
     except BrokenPipeError:
         status = 1
     except OSError as error:
@@ -130,6 +159,8 @@ def _watch(child: int, pipe: int) -> int:
         announced = os.read(pipe, 4096)
         if not announced:
             _, status = os.waitpid(child, 0)
+            if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT:
+                return _INTERRUPTED
             if os.WIFEXITED(status):
                 return os.waitstatus_to_exitcode(status)
             name = signal.Signals(os.WTERMSIG(status)).name

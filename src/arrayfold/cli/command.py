@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from arrayfold.base.errors import Interrupted
 from arrayfold.cli.input import Input
 
 
@@ -46,7 +47,11 @@ class InputCommand(TyperCommand):
         reading = _input_command()
         assert reading.callback is not None
         ctx.obj = reading.callback(**{item.name: ctx.params.pop(item.name) for item in reading.params})
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except Interrupted as interrupt:
+            typer.echo(f"\narrayfold: interrupted; {interrupt}", err=True)
+            raise
 
 
 def input_of(context: typer.Context) -> Input:

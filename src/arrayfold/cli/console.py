@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from arrayfold.base.errors import InputError
+from arrayfold.base.progress import Step, remaining
+from arrayfold.base.watchdog import seconds_left
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,19 +47,24 @@ class Console:
     def step(self, step: str) -> None:
         """Say what is being done, once the work takes longer than a moment."""
         seconds = time.monotonic() - self.started
+        share = step.share if isinstance(step, Step) else 0.0
+        words = ", ".join(filter(None, (step, remaining(seconds, share, seconds_left()))))
         if self.is_verbose:
-            typer.echo(f"{seconds:7.2f} s  {step}", err=True)
+            typer.echo(f"{seconds:7.2f} s  {words}", err=True)
         elif self._has_live_line and seconds > _PATIENCE:
-            typer.echo(f"\r\033[K{seconds:5.0f} s  {step}", nl=False, err=True)
+            typer.echo(f"\r\033[K{seconds:5.0f} s  {words}", nl=False, err=True)
 
     def count(self, done: int, everything: int) -> None:
         """Say how many pieces of work are done."""
+        seconds = time.monotonic() - self.started
+        left = remaining(seconds, done / max(everything, 1)) if done < everything else ""
+        words = ", ".join(filter(None, (f"{done} of {everything}", left)))
         if self.is_verbose:
-            typer.echo(f"{time.monotonic() - self.started:7.2f} s  {done} of {everything}", err=True)
+            typer.echo(f"{seconds:7.2f} s  {words}", err=True)
         elif self._has_live_line:
             filled = _BAR * done // max(everything, 1)
             bar = "█" * filled + "░" * (_BAR - filled)
-            typer.echo(f"\r\033[K{bar} {done} of {everything}", nl=False, err=True)
+            typer.echo(f"\r\033[K{bar} {words}", nl=False, err=True)
 
     def result(self, data: Callable[[], dict[str, Any]], report: Callable[[], RenderableType]) -> None:
         """Print a result, as JSON or for people."""

@@ -443,10 +443,6 @@ class _FoldFile:
         job = _Job(source, self.options, FoldedOutput(file), self.mode, budget, console, is_summary=False)
         return job.results(is_one_of_many=True)
 
-    def read(self, file: str) -> object:
-        """What is read for that."""
-        return replace(self.source, file=file).as_written().read_all()
-
     @property
     def how(self) -> str:
         """What the results depend on besides the files."""
@@ -474,8 +470,8 @@ def _fold_directory(fold_file: _FoldFile, elsewhere: _Elsewhere, talk: Console) 
     folded = fold_directory(
         files,
         fold_file,
-        fold_file.read,
         how=fold_file.how,
+        arguments=fold_file.source.arguments,
         store=store,
         cluster=elsewhere.cluster,
         jobs=elsewhere.jobs,

@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arrayfold.base.carried import carrying, noting
-from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError
+from arrayfold.base.carried import carrying
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, Interrupted
 from arrayfold.base.input_file import read_input
 from arrayfold.c.language import C_SUFFIXES
 from arrayfold.explore.store import Kept
 from arrayfold.explore.workers import Done, run_all
 from arrayfold.fold.result import FoldResult
+from arrayfold.frontends.files import files_behind
 
 SUFFIXES = (*C_SUFFIXES, ".py", ".toml")
 
@@ -65,9 +65,9 @@ def _is_kernel(path: Path) -> bool:
 def fold_directory(
     files: Sequence[str],
     fold_file: Callable[[str], Sequence[FoldResult]],
-    read_file: Callable[[str], object],
     *,
     how: str,
+    arguments: Sequence[str] = (),
     store: Path | None = None,
     cluster: str | None = None,
     jobs: int | None = None,
@@ -75,75 +75,93 @@ def fold_directory(
 ) -> list[FoldedFile]:
     """What becomes of each file; what is known already is not done again.
 
-    fold_file  gives the folds of a file; it is sent to other processes, with the files that are read
-    read_file  reads a file as it does
+    fold_file  gives the folds of a file; it is sent to other processes
     how        what the results depend on besides the files
+    arguments  for the C parser
     store      a directory where results are kept
     """
-    known: dict[str, FoldedFile] = {}
-    work: list[_Work] = []
-    keys: dict[str, str] = {}
     kept = Kept.of(store, how)
-    for file in files:
-        travelling = _files_of(file, read_file)
-        keys[file] = json.dumps([file, sorted((name, _digest(data)) for name, data in travelling.items())])
-        found = _folded(file, kept.read(keys[file]))
-        if found is None:
-            # On this machine a process keeps its result itself, in case the others are interrupted.
-            mine = (kept, keys[file]) if cluster is None else None
-            work.append(_Work(file, fold_file, travelling, mine))
-        else:
-            known[file] = found
-    before = len(known)
+    work = [_Work(file, fold_file, tuple(arguments), kept) for file in files]
+    known: dict[str, FoldedFile] = {}
+    if cluster is not None:
+        # Workers see neither the files nor the results that are kept here.
+        work = [item.with_files() for item in work]
+        known = {item.file: found for item in work if (found := item.known()) is not None}
+    by_name = {item.file: item for item in work}
+    before = finished = len(known)
     done(before)
-    for result in run_all(work, lambda number: done(before + number), cluster, jobs):
-        known[result.file] = result
-        if cluster is not None:
-            _keep(kept, keys[result.file], result)
+
+    def count(number: int) -> None:
+        nonlocal finished
+        finished = before + number
+        done(finished)
+
+    left = [item.without_store() if cluster else item for item in work if item.file not in known]
+    try:
+        for result in run_all(left, count, cluster, jobs):
+            known[result.file] = result
+            if cluster is not None:
+                by_name[result.file].keep(result)
+    except KeyboardInterrupt:
+        words = f"{finished} of {len(files)} files had been folded"
+        raise Interrupted(f"{words}; the next run goes on there" if store else words) from None
     return [known[file] for file in files]
-
-
-def _files_of(file: str, read_file: Callable[[str], object]) -> dict[str, bytes]:
-    """A file and the ones that it includes; those of it that can be read, if something is wrong with it."""
-    with noting() as found, suppress(ArrayfoldError):
-        read_file(file)
-    return found
 
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _keep(kept: Kept, key: str, result: FoldedFile) -> None:
-    if not result.is_cut:
-        kept.write(key, {"arrays": list(result.arrays), "reason": result.reason})
-
-
-def _folded(file: str, data: Any) -> FoldedFile | None:
-    """The result that was kept."""
-    try:
-        return (
-            None if data is None else FoldedFile(file, tuple(map(dict, data["arrays"])), str(data["reason"]))
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 @dataclass(frozen=True)
 class _Work:
-    """One file with all that is read of it, and where its result is kept."""
+    """One file, where its result is kept, and all that is read of it if that is known."""
 
     file: str
     fold_file: Callable[[str], Sequence[FoldResult]]
-    files: Mapping[str, bytes]
-    kept: tuple[Kept, str] | None
+    arguments: tuple[str, ...]
+    kept: Kept
+    files: Mapping[str, bytes] | None = None
+
+    def with_files(self) -> _Work:
+        """The same with the files that it reads."""
+        return (
+            self if self.files is not None else replace(self, files=files_behind(self.file, self.arguments))
+        )
+
+    def without_store(self) -> _Work:
+        """The same for a process that keeps nothing."""
+        return replace(self, kept=replace(self.kept, directory=None))
 
     def __call__(self) -> FoldedFile:
-        with carrying(self.files):
-            found = self._fold()
-        if self.kept is not None:
-            _keep(*self.kept, found)
+        """The result, which is kept at once, in case the others are interrupted."""
+        work = self.with_files()
+        found = work.known()
+        if found is None:
+            assert work.files is not None
+            with carrying(work.files):
+                found = work._fold()
+            work.keep(found)
         return found
+
+    def known(self) -> FoldedFile | None:
+        """The result that was kept."""
+        data = self.kept.read(self._key)
+        try:
+            if data is None:
+                return None
+            return FoldedFile(self.file, tuple(map(dict, data["arrays"])), str(data["reason"]))
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def keep(self, result: FoldedFile) -> None:
+        """Keep a result, if it is one that more time would not change."""
+        if not result.is_cut:
+            self.kept.write(self._key, {"arrays": list(result.arrays), "reason": result.reason})
+
+    @property
+    def _key(self) -> str:
+        assert self.files is not None
+        return json.dumps([self.file, sorted((name, _digest(data)) for name, data in self.files.items())])
 
     def _fold(self) -> FoldedFile:
         try:

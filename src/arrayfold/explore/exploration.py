@@ -9,7 +9,7 @@ from pathlib import Path
 
 from arrayfold.base.budget import Budget
 from arrayfold.base.carried import carrying, noting
-from arrayfold.base.errors import InputError
+from arrayfold.base.errors import InputError, Interrupted
 from arrayfold.explore.orders import NamedOrder, candidate_orders
 from arrayfold.explore.point import Point, evaluate, not_tried
 from arrayfold.explore.store import Store
@@ -144,17 +144,23 @@ def explore(
         # Clocks of other machines may differ, and so do their disks.
         nowhere = replace(kept, kept=replace(kept.kept, directory=None))
         work = [replace(one, end=None, kept=nowhere, files=files) for one in work]
-    known = len(points)
+    known = tried = len(points)
     progress(known, len(orders))
 
     def tell(done: int) -> None:
-        progress(known + done, len(orders))
+        nonlocal tried
+        tried = known + done
+        progress(tried, len(orders))
 
     is_short = cluster is None and seconds < _SECONDS_FOR_PROCESSES
-    for point in _one_by_one(work, program, tell) if is_short else run_all(work, tell, cluster, jobs):
-        points[point.order] = point
-        if cluster is not None and not point.is_cut:
-            kept.write(point)
+    try:
+        for point in _one_by_one(work, program, tell) if is_short else run_all(work, tell, cluster, jobs):
+            points[point.order] = point
+            if cluster is not None and not point.is_cut:
+                kept.write(point)
+    except KeyboardInterrupt:
+        words = f"{tried} of {len(orders)} orders had been tried"
+        raise Interrupted(f"{words}; the next run goes on there" if store else words) from None
     found = [points[order] for order in orders]
     found.sort(key=lambda point: (bool(point.reason), point.latency, point.cells))
     return Exploration(source, dict(params), tuple(found), search.cut_words())

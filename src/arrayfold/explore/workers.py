@@ -8,14 +8,17 @@ come in one by one, so that whoever keeps them can go on after an interruption.
 from __future__ import annotations
 
 import itertools
+import multiprocessing
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from typing import Any, TypeVar
 
 from arrayfold.base.deadline import processors
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.base.optional import optional_module
+from arrayfold.base.watchdog import die_with_parent
 from arrayfold.explore.store import code_digest
 
 Result = TypeVar("Result")
@@ -52,13 +55,32 @@ def _on_this_machine(work: Sequence[Work[Result]], done: Done, jobs: int | None)
         done(next(count))
 
     make = dask.delayed(_call, pure=False)
+    pool = _pool(min(jobs or processors(), len(work)))
     try:
         with callbacks.Callback(posttask=hear):
-            return dask.compute(*map(make, work), scheduler="processes", num_workers=jobs or processors())
+            return dask.compute(*map(make, work), scheduler="processes", pool=pool, chunksize=1)
     except BrokenProcessPool:
         raise ArrayfoldError(
             "a process at work was ended from outside; start again, what was found is kept"
         ) from None
+    except KeyboardInterrupt:
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Processes that Ctrl-C does not reach, and that end when this one does, whatever they are at."""
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), die_with_parent)
+    # They begin with what is blocked here, and all of them are started at once.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        pool.submit(die_with_parent)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pool
 
 
 def on_cluster(work: Sequence[Work[Result]], done: Done, cluster: str) -> Iterator[Result]:

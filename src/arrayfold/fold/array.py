@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.progress import Step
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -26,6 +27,8 @@ from arrayfold.select.policy import best_for_loops, stands_for
 
 _SHARE_FOR_CONFLICTS = 0.6
 _OPERATIONS_FOR_BOUND = 1_500_000
+# What is done of the work on an array then, as a rule.
+_AFTER_CONFLICTS, _AFTER_BOUND, _AFTER_MAPPINGS = 0.2, 0.4, 0.9
 
 
 def fold_one(
@@ -41,9 +44,9 @@ def fold_one(
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     bound: LowerBound | None = None
     if method == "auto":
-        progress(f"{name}: lower bound")
+        progress(Step(f"{name}: lower bound", _AFTER_CONFLICTS))
         bound = find_lower_bound(conflicts, _budget_for_bound(analysis, budget), params)
-    progress(f"{name}: mappings")
+    progress(Step(f"{name}: mappings", _AFTER_BOUND))
     loops = analysis.innermost_loops
     if bound is None or (power_of_two and (favor == "size" or loops is None)):
         best = choose(method, conflicts, request)
@@ -58,7 +61,7 @@ def fold_one(
         bound = bound_beside(best.mapping, conflicts, params, budget)
     cases: tuple[MappingCase, ...] = ()
     if method == "auto" and not (power_of_two or options.linear_form):
-        progress(f"{name}: cases")
+        progress(Step(f"{name}: cases", _AFTER_MAPPINGS))
         found = find_cases(conflicts, request, best.mapping.size, bound)
         best, cases = settled(
             conflicts,

@@ -15,7 +15,8 @@ from typing import Any
 from arrayfold.base.budget import Budget, add_work, work_done
 from arrayfold.base.deadline import answer_in_time, in_parallel, in_time
 from arrayfold.base.defects import internal
-from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, IslFailure
+from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, Interrupted, IslFailure
+from arrayfold.base.progress import Step
 from arrayfold.bounds.moments import UNKNOWN
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula_isl import extents, to_pw_aff
@@ -61,7 +62,7 @@ def fold_in_time(
                 problem,
             )
         while (name := ahead.next_to_send()) is not None:
-            fold_this = partial(fold_array, analysis, name, options, ahead.part(), send)
+            fold_this = partial(fold_array, analysis, name, options, ahead.part(), ahead.say)
             ahead.done += 1
             send(_fold_or_keep(problem, name, options.params, fold_this))
 
@@ -80,11 +81,22 @@ def fold_in_time(
         ending = str(budget.exceeded("the fold", ending)) if ending else ""
     except BudgetExceeded as error:
         ending = str(error)
+    except KeyboardInterrupt:
+        raise Interrupted(_had(done.values(), begun)) from None
     begun = begun or _Begun(likely_arrays(problem, options.arrays), {}, frozenset())
     rest = keep_in_time(problem, [name for name in begun.chosen if name not in done], options.params, ending)
     done.update((one.name, one) for one in rest)
     found, kept = _apart(done[name] for name in begun.chosen)
     return FoldResult(problem, found, {**begun.kept, **kept}, options.params, begun.live_in, cut_short=kept)
+
+
+def _had(done: Iterable[FoldedArray | NotFolded], begun: _Begun | None) -> str:
+    """What was found before an interruption, in words."""
+    if begun is None:
+        return "the analysis was not done yet"
+    found = [str(one) for one in done if isinstance(one, FoldedArray)]
+    count = f"{len(found)} of {len(begun.chosen)} arrays had been folded"
+    return "\n  ".join([f"{count}{':' if found else ''}", *found])
 
 
 def all_in_time(
@@ -214,6 +226,11 @@ class _Ahead:
         """What the next array may cost."""
         return self.budget.part(share_of_one(len(self.chosen) - self.done))
 
+    def say(self, step: str) -> None:
+        """Say what is done for the array at hand, of which there are so many."""
+        share = step.share if isinstance(step, Step) else 0.0
+        self.send(Step(step, share).within(self.done - 1, len(self.chosen)))
+
     def next_to_send(self) -> str | None:
         """The next array that is still to be folded, once those that were are sent; None if there is none."""
         while self.done < len(self.chosen):
@@ -241,7 +258,7 @@ class _Ahead:
 
         def receive(one: tuple[FoldedArray | NotFolded, int]) -> None:
             self._found[one[0].name] = one
-            self.send(f"{one[0].name}: mappings")
+            self.send(Step(f"{one[0].name}: done").within(len(self._found), len(self.chosen)))
             if self.chosen[self.done] == one[0].name:
                 self.next_to_send()
 

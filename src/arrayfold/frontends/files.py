@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from arrayfold.base.errors import InputError
+from arrayfold.base.carried import noting
+from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.base.input_file import read_input, text_of
 from arrayfold.base.nesting import check_nesting, too_deep
 from arrayfold.base.reported import reported
@@ -73,6 +75,19 @@ def read_all(
             return _read(path, data, text, arguments, context, functions)
         except (RecursionError, MemoryError):
             raise too_deep(whole, language) from None
+
+
+def files_behind(file: str, arguments: Sequence[str] = ()) -> dict[str, bytes]:
+    """The files that `read_all` would read, as far as it comes, by the names under which it reads them."""
+    path = Path(file)
+    with noting() as found, suppress(ArrayfoldError):
+        if path.suffix in C_SUFFIXES:
+            from arrayfold.frontends.c.libclang import translation_unit
+
+            translation_unit(str(path), read_input(path), arguments)
+        else:
+            read_all(file, arguments=arguments)
+    return found
 
 
 def _read(
