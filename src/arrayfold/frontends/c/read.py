@@ -83,17 +83,7 @@ def _read_chosen(
     """The regions of functions, of which some have no pragmas."""
 
     def attempt(edits: Sequence[Edit], names: Sequence[str]) -> list[Program]:
-        data, original = edited(text, edits)
-        unit = parse_c(text.file, data, text.arguments)
-        marked = CText(
-            text.file,
-            data,
-            text.arguments,
-            unit.macros,
-            lambda offset: text.place(original.offset(offset)),
-            unit.names | text.names,
-            original,
-        )
+        marked, unit = edited(text, edits, text)
         return _read_simplified(text, marked, unit, context, names)
 
     chooser = RegionChooser(text, unit, pragmas, attempt)

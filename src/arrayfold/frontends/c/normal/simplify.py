@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from arrayfold.base.errors import InputError
+from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.edits import Edit
 from arrayfold.c.lexer import find_pragmas
 from arrayfold.c.source import CText, Original, Region
@@ -104,10 +104,10 @@ def _with_pragmas(text: CText, region: Region) -> Iterator[CStatement]:
 def _rewritten(original: CText, found: Simplified, rewritings: Sequence[Rewriting]) -> Simplified | None:
     """The file after some changes; None if no compiler would take it."""
     edits = [edit for one in rewritings for edit in one.edits]
-    data, behind = edited(found.text, edits)
     text = found.text
+    split = text.split.union(*(one.split for one in rewritings))
     try:
-        unit = parse_c(text.file, data, text.arguments)
+        new, unit = edited(text, edits, original, split)
     except InputError:
         return None
     inlined = {
@@ -115,20 +115,27 @@ def _rewritten(original: CText, found: Simplified, rewritings: Sequence[Rewritin
         for one in rewritings
         if one.inlined is not None
     }
-    new = CText(
-        text.file,
-        data,
-        text.arguments,
-        unit.macros,
-        lambda offset: original.place(behind.offset(offset)),
-        unit.names | original.names,
-        behind,
-        text.split.union(*(one.split for one in rewritings)),
-    )
     return Simplified(new, unit, {**found.inlined, **inlined})
 
 
-def edited(text: CText, edits: Sequence[Edit]) -> tuple[bytes, Original]:
+def edited(
+    text: CText, edits: Sequence[Edit], original: CText, split: frozenset[str] = frozenset()
+) -> tuple[CText, Unit]:
+    """The text after some changes, and what the parser says of it.
+
+    original  the text in which places are shown
+    """
+    data, pieces = _pieces(text, edits)
+    unit = parse_c(text.file, data, text.arguments)
+    names = unit.names | original.names
+
+    def place(offset: int) -> SourcePosition:
+        return original.place(pieces.offset(offset))
+
+    return CText(text.file, data, text.arguments, unit.macros, place, names, pieces, split), unit
+
+
+def _pieces(text: CText, edits: Sequence[Edit]) -> tuple[bytes, Original]:
     """The new text, and where its pieces come from."""
     before = text.original or Original(text.data, (0,), ((0, True),))
     pieces: list[str] = []
