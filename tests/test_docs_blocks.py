@@ -39,7 +39,7 @@ def options_of(command: str) -> set[str]:
     return {name for parameter in commands[command].params for name in parameter.opts} | {"-h", "--help"}
 
 
-def check_command(line: str) -> None:
+def assert_command_exists(line: str) -> None:
     """An `arrayfold` line names a command and options that exist; a `make` line a target."""
     # What may be left out stands in brackets, alternatives behind a bar.
     words = shlex.split(re.sub(r"[\[\]|]|\.\.\.", " ", line.removeprefix("$ ")), comments=True)
@@ -101,11 +101,11 @@ def test_commands_that_are_not_run_exist() -> None:
                 line,
             ), f"{block}: {line}"
             if line:
-                check_command(line) if not line.startswith("#") else None
+                assert_command_exists(line) if not line.startswith("#") else None
     for page in PAGES:
         for line in indented_lines(page):
             if re.match(r"(\$ )?(make|arrayfold) [a-z]", line):
-                check_command(line)
+                assert_command_exists(line)
 
 
 def test_pragmas_in_indented_blocks_are_read(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def folded(path: str) -> FoldResult:
 def test_no_modulo_in_innermost_loops(path: str) -> None:
     result = folded(path)
     assert "%" in result.to_c(style="readable") or path.endswith(("harris.c", "parallelogram-tiles.c"))
-    check_innermost_loops(result.to_c())
+    assert_no_modulo_in_innermost_loops(result.to_c())
 
 
 @pytest.mark.parametrize("path", FILES[:3])
@@ -79,7 +79,7 @@ def in_small_tiles(name: str, tile: str, folder: str = "benchmarks/kernels") -> 
     return program
 
 
-def check_innermost_loops(code: str) -> None:
+def assert_no_modulo_in_innermost_loops(code: str) -> None:
     assert innermost_loops(code)
     assert not dividing_loops(code), code
 
@@ -91,7 +91,7 @@ def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
     sizes = [str(result[f"Ixy_{name}"].size) for name in ("tile", "border", "border1")]
     assert sizes == ["30", "2*max(N - 2, 0)", "16"]
     code = result.to_c()
-    check_innermost_loops(code)
+    assert_no_modulo_in_innermost_loops(code)
     assert program.source is not None
     # At small sizes the loops as written run, which are not counted.
     new = code.partition("} else { /* folded it would take")[0]
@@ -102,13 +102,15 @@ def test_tiles_of_harris_leave_rows_columns_and_corners() -> None:
 
 def test_no_modulo_in_loops_of_bands() -> None:
     """Bands of a thousand cells: short ones go round by comparison."""
-    check_innermost_loops(fold(in_small_tiles("jacobi-bands", "1000", "examples"), local="b").to_c())
+    assert_no_modulo_in_innermost_loops(
+        fold(in_small_tiles("jacobi-bands", "1000", "examples"), local="b").to_c()
+    )
 
 
 def test_no_modulo_in_loops_of_lattice_boltzmann_on_a_plane() -> None:
     result = folded("benchmarks/kernels/lbm-d2q9.c")
     code = result.to_c()
-    check_innermost_loops(code)
+    assert_no_modulo_in_innermost_loops(code)
     report = run_both(result, code.encode(), params={"N": 7, "T": 4}, sanitize=True)
     assert report.is_equal, str(report)
 
@@ -121,7 +123,7 @@ def test_no_modulo_in_loops_of_lattice_boltzmann_in_space(name: str, arrays: tup
     """Some of the directions, with mappings of different kinds; the benchmark looks at all of them."""
     program = program_of(f"benchmarks/kernels/{name}.c")
     result = fold(program, arrays=arrays, favor="speed", budget=Budget(600))
-    check_innermost_loops(result.to_c())
+    assert_no_modulo_in_innermost_loops(result.to_c())
 
 
 @pytest.mark.xdist_group("diamonds")
@@ -130,7 +132,7 @@ def test_diamond_tiles_need_two_cells_of_each_column(size: int, steps: int) -> N
     result = diamonds()
     assert str(result["A"].mapping) == "A[t, i] -> [i mod N, t mod 2]"
     code = result.to_c()
-    check_innermost_loops(code)
+    assert_no_modulo_in_innermost_loops(code)
     report = run_both(result, code.encode(), params={"N": size, "T": steps}, sanitize=True)
     assert report.is_equal, str(report)
 
@@ -152,7 +154,7 @@ def diamonds() -> FoldResult:
 def test_kernels_with_buffers_of_tiles(name: str, loops: int, sizes: dict[str, int]) -> None:
     result = fold(in_small_tiles(name, "8"), local=loops, budget=Budget(600), method="successive-modulo")
     code = result.to_c()
-    check_innermost_loops(code)
+    assert_no_modulo_in_innermost_loops(code)
     report = run_both(result, code.encode(), params=sizes, sanitize=True)
     assert report.is_equal, str(report)
 
@@ -188,7 +190,7 @@ def test_of_mappings_that_grow_alike_one_without_wraps_is_taken() -> None:
     assert str(result["A"].mapping) == "A[t, i, j] -> [t mod 2, i mod N, j mod N]"
     code = result.to_c()
     assert code.count("#pragma omp parallel for") == 3
-    check_innermost_loops(code)
+    assert_no_modulo_in_innermost_loops(code)
     assert run_both(result, code.encode(), params={"N": 9, "T": 4}).is_equal
 
 

@@ -86,7 +86,7 @@ def problem_of(tmp_path: Path, context: str, array: str, differences: str) -> Pr
     return read(file)
 
 
-def check_cases(folded: FoldedArray, sizes: range, expected: list[int]) -> None:
+def assert_cases(folded: FoldedArray, sizes: range, expected: list[int]) -> None:
     """The cells at each size are as expected, whether by a case or by the mapping for all sizes."""
     found: list[int] = []
     for size in sizes:
@@ -104,7 +104,7 @@ def test_the_first_size_may_be_a_case(tmp_path: Path) -> None:
     problem = problem_of(tmp_path, "N >= 3", "A[i] : 0 <= i <= 2*N", "A[i] : N - 2 <= i <= 1")
     (folded,) = fold(problem)
     assert str(folded.size) == "2"
-    check_cases(folded, range(3, 7), [2, 1, 1, 1])
+    assert_cases(folded, range(3, 7), [2, 1, 1, 1])
 
 
 def test_a_class_has_a_lattice_of_its_own(tmp_path: Path) -> None:
@@ -113,21 +113,21 @@ def test_a_class_has_a_lattice_of_its_own(tmp_path: Path) -> None:
     assert str(folded.size) == "N + 1"
     # The smallest modulus is the smallest number that does not divide N. Multiples of 6 would need further
     # classes, so they have the mapping for all sizes.
-    check_cases(folded, range(3, 12), [2, 3, 2, 7, 2, 3, 2, 3, 2])
+    assert_cases(folded, range(3, 12), [2, 3, 2, 7, 2, 3, 2, 3, 2])
 
 
 def test_a_few_sizes_are_cases_each(tmp_path: Path) -> None:
     problem = problem_of(tmp_path, "2 <= N <= 4", "A[i, j] : 0 <= i, j <= 9", "A[i, j] : i = N and j = 2*N")
     (folded,) = fold(problem)
     assert str(folded.size) == "N + 1"
-    check_cases(folded, range(2, 5), [3, 2, 3])
+    assert_cases(folded, range(2, 5), [3, 2, 3])
 
 
 def test_the_sizes_asked_for_are_a_case(tmp_path: Path) -> None:
     differences = "A[i] : 3 <= i <= N - 1 and i mod 3 = 0"
     problem = problem_of(tmp_path, "N >= 3", "A[i] : 0 <= i <= 2*N", differences)
     folded = fold(problem, params={"N": 4})["A"]
-    check_cases(folded, range(4, 5), [2])
+    assert_cases(folded, range(4, 5), [2])
 
 
 def test_lifetimes_that_do_not_grow_need_the_smallest_constant_lattice(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_lifetimes_that_do_not_grow_need_the_smallest_constant_lattice(tmp_path:
     (folded,) = fold(problem)
     smallest = next(smallest_lattices(differences_at(folded.conflicts, {"N": 5}), 2))
     assert smallest is not None
-    check_cases(folded, range(3, 6), [abs(determinant(smallest))] * 3)
+    assert_cases(folded, range(3, 6), [abs(determinant(smallest))] * 3)
 
 
 def test_a_minimal_mapping_has_no_cases() -> None:
@@ -236,7 +236,7 @@ def test_a_pattern_may_begin_late(tmp_path: Path) -> None:
         f'live_out = "[N] -> {{ o[i, j] : {triangle} }}"\n'
     )
     folded = fold(read(file))["A"]
-    check_cases(folded, range(7, 12), [6, 8, 10, 12, 14])
+    assert_cases(folded, range(7, 12), [6, 8, 10, 12, 14])
 
 
 def test_a_pattern_in_several_parameters_may_begin_late() -> None:

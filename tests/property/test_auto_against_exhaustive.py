@@ -89,7 +89,7 @@ class Tally:
         mapping = mapping_of_lattice(conflicts.name, conflicts.array.dimensions, basis)
         return int(mapping.size.as_number())
 
-    def report(self, record: Record, least_share: float) -> None:
+    def assert_reached(self, record: Record, least_share: float) -> None:
         """At least this share by one mapping for all sizes; every one with the cases."""
         record("compared", self.compared)
         record("reached", self.reached)
@@ -154,15 +154,15 @@ def run_on_differences(rank: int, examples: int) -> Tally:
 
 
 def test_random_differences_in_one_dimension(record_property: Record) -> None:
-    run_on_differences(1, 30).report(record_property, 0.8)
+    run_on_differences(1, 30).assert_reached(record_property, 0.8)
 
 
 def test_random_differences_in_two_dimensions(record_property: Record) -> None:
-    run_on_differences(2, 30).report(record_property, 0.7)
+    run_on_differences(2, 30).assert_reached(record_property, 0.7)
 
 
 def test_random_differences_in_three_dimensions(record_property: Record) -> None:
-    run_on_differences(3, 12).report(record_property, 0.6)
+    run_on_differences(3, 12).assert_reached(record_property, 0.6)
 
 
 # ---------------------------------------------------------------- random programs
@@ -180,4 +180,4 @@ def test_random_programs(record_property: Record) -> None:
             tally.compare(analysis.conflicts(name), SIZE, program.text())
 
     compare()
-    tally.report(record_property, 0.6)
+    tally.assert_reached(record_property, 0.6)

@@ -49,7 +49,7 @@ def test_values_are_where_they_are_read(random_program: RandomProgram) -> None:
         assert values_seen(trace_of(expanded, {"N": n})) == values_seen(trace_of(program, {"N": n}))
 
 
-def check_merged(program: Program, arrays: Sequence[str], *, one_number: bool = True) -> None:
+def assert_merged(program: Program, arrays: Sequence[str], *, one_number: bool = True) -> None:
     """Conflicts and bound of the common array are those of enumeration."""
     merge = Merge(tuple(arrays), one_number)
     merged = merge.apply(program)
@@ -84,7 +84,7 @@ def test_one_memory_for_two_arrays(random_program: RandomProgram) -> None:
     names = analyse(program).temporaries
     assume(len(names) == 2)
     for one_number in (True, False):
-        check_merged(program, names, one_number=one_number)
+        assert_merged(program, names, one_number=one_number)
 
 
 @given(programs())
@@ -96,7 +96,7 @@ def test_one_memory_for_the_values_of_statements(random_program: RandomProgram) 
     expanded = reallocate(program, names)
     arrays = [name for name in analyse(expanded).temporaries if name in expanded.relocation.origins]
     assume(len(arrays) > 1)
-    check_merged(expanded, arrays)
+    assert_merged(expanded, arrays)
 
 
 @given(programs())
