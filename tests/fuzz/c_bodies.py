@@ -9,7 +9,7 @@ from fuzz.c_program import Block, Node
 from fuzz.c_scope import Array, Local, Loop, Range, Scope
 from fuzz.c_spelling import NARROW, Spelling
 from fuzz.c_values import Values
-from support.random_c import Form
+from support.random_c_parts import Form
 
 ITERATORS = (("i", "j", "k"),) * 4 + (("y", "x", "z"), ("t", "i", "j"), ("c0", "c1", "c2"), ("r", "c", "q"))
 Body = Callable[[Scope], list[Node]]

@@ -13,7 +13,7 @@ from fuzz.c_sums import sums_region
 from fuzz.c_surroundings import Surroundings
 from fuzz.c_tasks import task_region
 from fuzz.c_turns import Turns
-from support.random_c import Form, variable
+from support.random_c_parts import Form, variable
 
 
 class Generator(Surroundings):

@@ -8,7 +8,7 @@ from fuzz.c_bodies import Bodies
 from fuzz.c_program import Block, Node
 from fuzz.c_scope import Array, Loop, Range, Scope
 from fuzz.c_spelling import UNSIGNED
-from support.random_c import Form
+from support.random_c_parts import Form
 
 
 class Nests(Bodies):

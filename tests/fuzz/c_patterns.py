@@ -6,7 +6,7 @@ from fuzz.c_bodies import Body
 from fuzz.c_nests import Nests
 from fuzz.c_program import Block, Node
 from fuzz.c_scope import Array, Loop, Range, Scope
-from support.random_c import Form
+from support.random_c_parts import Form
 
 
 class Patterns(Nests):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from support.random_c import Form, variable
+from support.random_c_parts import Form, variable
 
 Sample = Mapping[str, int]
 

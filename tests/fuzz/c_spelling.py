@@ -6,7 +6,7 @@ import random
 
 from fuzz.c_program import Block, Node
 from fuzz.c_scope import Array, Loop, Names, Range, Scope
-from support.random_c import Form, variable
+from support.random_c_parts import Form, variable
 
 SIGNED = (*("int",) * 8, "long", "long", "short", "ptrdiff_t", "int16_t", "idx", "idx")
 NARROW = ("short", "int16_t", "unsigned char", "unsigned short", "uint8_t")

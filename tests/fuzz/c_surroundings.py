@@ -7,7 +7,7 @@ import random
 from fuzz.c_scope import Array, Names
 from fuzz.c_spelling import HEADERS, UNSIGNED, Spelling
 from fuzz.c_values import DATA, FLOATING, Values
-from support.random_c import Form
+from support.random_c_parts import Form
 
 LARGEST = 17
 SIZES = (("n", "m"), ("N", "M"), ("n", "m"), ("h", "w"), ("width", "height"), ("n", "T"))

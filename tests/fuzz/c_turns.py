@@ -5,7 +5,7 @@ from __future__ import annotations
 from fuzz.c_patterns import Patterns
 from fuzz.c_program import Node
 from fuzz.c_scope import Array, Loop, Range, Scope
-from support.random_c import Form
+from support.random_c_parts import Form
 
 
 class Turns(Patterns):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fuzz.c_scope import Array, Range, Scope
 from fuzz.c_spelling import Spelling
-from support.random_c import Form
+from support.random_c_parts import Form
 
 FLOATING = ("double", "float")
 SMALL = ("short", "unsigned char", "uint8_t", "int16_t")
