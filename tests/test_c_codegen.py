@@ -103,6 +103,18 @@ def assert_runs_alike(
 
 
 FILES = {
+    # The access is named in a comment that says what is assumed.
+    "comment-in-an-access": HEAD.replace("in[restrict N + 2]", "in[restrict 3][40]")
+    + """{
+  double tmp[N];
+#pragma scop
+  for (int i = 0; i < N; i++) {
+    tmp[i] = in /* plane */ [2] [i];
+    out[i] = tmp[i];
+  }
+#pragma endscop
+}
+""",
     # Variables of the region move in front of generated loops and met others of the same name there.
     "inner-scalar-hides-outer": HEAD
     + """{

@@ -163,8 +163,8 @@ def driver(function: RandomC, codes: Mapping[str, str]) -> str:
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
-def assert_same_results(function: RandomC, codes: Mapping[str, str]) -> None:
-    """All versions compile without warnings that the first one does not get, and leave the same data."""
+def check(function: RandomC, codes: Mapping[str, str]) -> None:
+    """Assert that all compile without warnings that the first one does not get, and leave the same data."""
     with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
         for name, code in codes.items():
             Path(folder, f"{name}.c").write_bytes(code.encode())
@@ -209,7 +209,7 @@ def test_round_trip(function: RandomC, order: str) -> None:
         codes[name] = code
         if "fast" not in name:
             read_again(code)
-    assert_same_results(function, codes)
+    check(function, codes)
 
 
 @given(functions(), st.sampled_from(["keep", "generate", "fast", "fuse"]))

@@ -291,11 +291,11 @@ class RegionReader:
         self.context.rule_out(outside, f"{self._words(effect)} is inside", effect.offset)
 
     def _words(self, effect: Effect) -> str:
-        """An access as the text has it."""
+        """An access as the text has it, without comments."""
         span = getattr(effect.node, "span", None)
         if span is None or not span.is_text:
             return f"an element of {effect.variable.name}"
-        return " ".join(self.text.text[span.start : span.end].split())
+        return " ".join(self.text.plain[span.start : span.end].split())
 
 
 def _with_loops_of_fields(
