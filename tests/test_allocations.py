@@ -206,3 +206,37 @@ void f(int n, const int in[restrict n], int out[restrict n], int last[restrict n
     assert b"t[0] = in[" in code
     assert b"ivdep" not in code
     assert validate_code([region], code, "f.c").is_equal
+
+
+@pytest.mark.parametrize(
+    ("allocation", "before"),
+    [
+        ("malloc(sizeof(double) * 2 * m * (n + 1))", " : (sizeof(double) * 2 * m * (n + 1)));"),
+        (
+            "aligned_alloc(64, (sizeof(double) * 2 * m * (n + 1) + 63) / 64 * 64)",
+            " : ((sizeof(double) * 2 * m * (n + 1) + 63) / 64 * 64));",
+        ),
+        ("calloc(m * (n + 1), 2 * sizeof(double))", " : (2 * sizeof(double)));"),
+    ],
+)
+def test_loops_as_written_have_what_the_text_allocates(allocation: str, before: str) -> None:
+    """Where the fold would be larger than what is seen of the old size, old loops run in the old memory."""
+    text = f"""
+#include <stdlib.h>
+void f(int n, int m, const double in[restrict m][n], double out[restrict m][n])
+{{
+    double (*b)[m][n + 1] = {allocation};
+#pragma scop
+    for (int j = 0; j < m && j < 50; j++)
+        for (int k = 0; k < n; k++)
+            b[1][j][k] = in[j][k];
+    for (int j = 0; j < m && j < 50; j++)
+        for (int k = 0; k < n; k++)
+            out[j][k] = b[1][j][n - 1 - k];
+#pragma endscop
+    free(b);
+}}
+"""
+    code = folded(text)
+    assert "} else { /* folded it would take more memory here */" in code
+    assert before in code

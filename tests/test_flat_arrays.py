@@ -8,12 +8,16 @@ import islpy as isl
 import pytest
 
 from arrayfold import fold, read
+from arrayfold.base.choices import Loops
 from arrayfold.base.errors import NotAffine
+from arrayfold.codegen import write_c
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.merge import Merge
 from arrayfold.program.model import Program
 from arrayfold.run.driver import Driver
+from arrayfold.validation.subjects import validate_code
 from support.command import run
+from support.runs import run_both
 
 KERNELS = Path(__file__).resolve().parent / "c_kernels"
 ROWS = """
@@ -241,3 +245,29 @@ def test_sizes_of_a_run_are_known_where_flat_arrays_have_become_others() -> None
     known = {name: sizes[name] for name in merged.parameters}
     assert Driver(merged).numbers(known) == Driver(program).numbers(known)
     assert "60" in Driver(merged).numbers(known)
+
+
+@pytest.mark.parametrize("loops", ["keep", "generate"])
+def test_an_element_that_is_set_in_one_of_two_places(loops: Loops) -> None:
+    """A choice between two elements is no place in C; one between their addresses is."""
+    text = """
+#include <stdlib.h>
+void f(int n, int w, const double in[restrict n][w], double out[restrict n][w])
+{
+    double *t = malloc(sizeof(double) * (size_t)n * (2 * w));
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < w; j++) {
+            t[i * 2 * w + (j < 3 ? j : j + w)] = in[i][j];
+            t[i * 2 * w + (j < 3 ? j : j + w)] += 1;
+            out[i][j] = t[i * 2 * w + (j < 3 ? j : j + w)] + t[i * 2 * w];
+        }
+#pragma endscop
+    free(t);
+}
+"""
+    result = fold(program_of(text))
+    region = result.region(loops=loops, style="readable")
+    code = write_c([region])
+    assert validate_code([region], code, "f.c").is_equal
+    assert run_both(result, code, params={"n": 3, "w": 7}).is_equal

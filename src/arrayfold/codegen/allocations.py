@@ -23,34 +23,39 @@ _ROUNDED = ("aligned_alloc",)
 
 
 def size_edit(storage: Storage, source: CSource) -> Edit:
-    """The edit that lets the text allocate as much as the folded array needs."""
+    """The edit that lets the text allocate as much as the folded array needs.
+
+    Where the loops as written run at some sizes, they have what the text allocates there.
+    """
     allocation = storage.allocation
     assert allocation is not None
-    cells, element = _cells(storage), written_type(storage.variable)
-    size = f"sizeof({element}) * {parenthesised(cells)}"
+    unit = f"sizeof({written_type(storage.variable)})"
     spans = allocation.arguments
+    was = [parenthesised(source.text.text[slice(*span)].strip()) for span in spans]
+
+    def chosen(new: str, old: str) -> str:
+        if storage.sizes.choice is None:
+            return new
+        now, before = (formula_text(one, storage.parameter) for one in storage.sizes.choice)
+        return f"{now} <= {before} ? {new} : {old}"
+
     if allocation.function == "calloc":
-        return Edit(spans[0][0], spans[1][1], f"{cells}, sizeof({element})")
-    start, end = spans[-1]
+        counts = f"{chosen(_cells(storage), was[0])}, {chosen(unit, was[1])}"
+        return Edit(spans[0][0], spans[1][1], counts)
+    size = f"{unit} * {parenthesised(_cells(storage))}"
     if allocation.function in _ROUNDED:
         # The size must be a multiple of the alignment.
-        unit = parenthesised(source.text.text[slice(*spans[0])].strip())
-        size = f"({size} + {unit} - 1) / {unit} * {unit}"
-    return Edit(start, end, " " * (len(spans) > 1) + size)
+        size = f"({size} + {was[0]} - 1) / {was[0]} * {was[0]}"
+    return Edit(*spans[-1], " " * (len(spans) > 1) + chosen(size, was[-1]))
 
 
 def _cells(storage: Storage) -> str:
-    """How many cells the array has, as C."""
+    """How many cells the folded array has, as C."""
     sizes = storage.sizes
     lengths = [_maybe_none(one) for one in sizes.extents] if len(sizes.extents) == 1 else sizes.extents
     extents = [formula_text(one, storage.parameter) for one in lengths]
     cells = storage.one_size(extents)
-    if any("?" in text for text in extents) and len(extents) > 1:
-        cells = f"1LL * {cells}"
-    if sizes.choice is None:
-        return cells
-    now, before = (formula_text(one, storage.parameter) for one in sizes.choice)
-    return f"{now} <= {before} ? {cells} : {before}"
+    return f"1LL * {cells}" if any("?" in text for text in extents) and len(extents) > 1 else cells
 
 
 def _maybe_none(size: Formula) -> Formula:

@@ -10,7 +10,7 @@ import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of
 from arrayfold.c.source import CSource, PointerSource, StatementSource
-from arrayfold.c.tree import Expression, Variable, array_access
+from arrayfold.c.tree import Assign, Evaluate, Expression, Unary, Variable, array_access, bare, walk
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.loops import condition_text
 from arrayfold.codegen.relocations import Alternative, cell_alternatives, iterator_names
@@ -35,10 +35,15 @@ class CellText:
     values: Mapping[str, Formula] = field(default_factory=dict[str, Formula])
     inner: InnerLoop | None = None
 
-    def element(self, relation: isl.Map, storage: Storage) -> str:
-        """The element that a statement means by { S[i] -> A[x] }, in its new place."""
+    def element(self, relation: isl.Map, storage: Storage, *, is_target: bool) -> str:
+        """The element that a statement means by { S[i] -> A[x] }, in its new place.
+
+        is_target  something is assigned to it
+        """
         return self._chosen(
-            relation, lambda one: storage.element_of_cell(one.cell, self._text, self._known, self.inner)
+            relation,
+            lambda one: storage.element_of_cell(one.cell, self._text, self._known, self.inner),
+            is_target=is_target,
         )
 
     def offset(self, pointer: PointerSource, domain: isl.Set) -> str:
@@ -55,8 +60,10 @@ class CellText:
             terms.append(text)
         return " + ".join(text for text in terms if text != "0")
 
-    def _chosen(self, relation: isl.Map, write: Callable[[Alternative], str]) -> str:
-        """The text of one alternative, or a choice among several."""
+    def _chosen(
+        self, relation: isl.Map, write: Callable[[Alternative], str], *, is_target: bool = False
+    ) -> str:
+        """The text of one alternative, or a choice among several; among their addresses, if it is set."""
         names = iterator_names(self.program, relation.dim(isl.dim_type.in_))
         relation = relation.intersect_params(self.program.context)
         *others, last = cell_alternatives(relation, names)
@@ -64,9 +71,15 @@ class CellText:
         known = {name: parenthesised(self.texts[name]) for name in names}
         to_text = parameter_text(self.source.parameters)
         known |= {name: to_text(name) for name in self.source.parameters}
+        single, address = text, "&" if is_target else ""
+        text = f"{address}{text}"
         for one in reversed(others):
-            text = f"({parenthesised(condition_text(one.when, known))} ? {write(one)} : {text})"
-        return text
+            other = write(one)
+            if other == single:
+                continue
+            single = ""
+            text = f"({parenthesised(condition_text(one.when, known))} ? {address}{other} : {text})"
+        return single or f"{'*' * is_target}{text}"
 
     def _text(self, formula: Formula) -> str:
         to_text: NameText = parameter_text(self.source.parameters)
@@ -89,6 +102,21 @@ def is_of_cells(source: CSource, tree: Expression, array: Variable) -> bool:
     """Whether the text of an element has other subscripts than the model, or a pointer for its array."""
     access = array_access(tree)
     return access is None or access[0] is not array or array in source.flat
+
+
+def is_set(statement: StatementSource, tree: Expression) -> bool:
+    """Whether a statement assigns to an element of its text, so that this must remain a place."""
+    if not isinstance(statement.node, Evaluate):
+        return False
+    for node in walk(statement.node.expression):
+        match node:
+            case Assign(target=target) if bare(target) == tree:
+                return True
+            case Unary(operator="x++" | "x--" | "++" | "--", operand=operand) if bare(operand) == tree:
+                return True
+            case _:
+                continue
+    return False
 
 
 def cells_of_text(statements: Sequence[StatementSource], tree: Expression) -> isl.Map | None:
@@ -128,4 +156,5 @@ class KeptCells:
             name: one.name if one.type.kind == "signed" else f"(long long){one.name}"
             for name, one in zip(names, statement.iterators, strict=True)
         }
-        return CellText(self.program, self.source, texts).element(relation, storage)
+        cells = CellText(self.program, self.source, texts)
+        return cells.element(relation, storage, is_target=is_set(statement, tree))

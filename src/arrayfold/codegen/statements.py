@@ -32,7 +32,7 @@ from arrayfold.c.tree import (
     subscripts_of,
     walk,
 )
-from arrayfold.codegen.cells import CellText, cells_of_text, is_of_cells
+from arrayfold.codegen.cells import CellText, cells_of_text, is_of_cells, is_set
 from arrayfold.codegen.decided import decided
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.loops import LoopSite, condition_text
@@ -266,7 +266,8 @@ class StatementWriter:
         storage = self.storages.get(base)
         if storage is None:
             return f"(({written_type(base)})0)" if array in self.arrays else None
-        return self._cell_text().element(relation, storage)
+        is_target = any(is_set(one, tree) for one in self._evaluated())
+        return self._cell_text().element(relation, storage, is_target=is_target)
 
     def _pointer(self, variable: Variable) -> str | None:
         """What stands for a pointer that the region sets: the place in its array."""
