@@ -38,14 +38,17 @@ METHODS: Mapping[str, Method] = {
     )
 }
 
-_AS_PUBLISHED = "-as-published"
+# What a published algorithm that has a method of ours beside it is called, behind the name of the method.
+SUFFIX = "-as-published"
 
 
 def method_named(name: str) -> Method:
     """The method of that name, one as published among them."""
     known = {**METHODS, **PUBLISHED}
     if name not in known:
-        raise InputError(f"there is no method {name!r}; the methods are: {', '.join([*METHODS, 'auto'])}")
+        raise InputError(
+            f"there is no method {name!r}; the methods are: {', '.join([*METHODS, 'schedule-space', 'auto'])}"
+        )
     return known[name]
 
 
@@ -56,18 +59,29 @@ def citation_of(name: str) -> str:
 
 
 def as_published(name: str) -> str:
-    """The name of the published algorithm behind a method.
+    """The name of the published algorithm behind a method; one that is published goes by its own name.
 
     >>> as_published("lattice")
     'lattice-as-published'
     """
-    if name + _AS_PUBLISHED not in PUBLISHED:
-        names = [published.removesuffix(_AS_PUBLISHED) for published in PUBLISHED]
+    if name in PUBLISHED:
+        return name
+    if name + SUFFIX not in PUBLISHED:
+        names = [published.removesuffix(SUFFIX) for published in PUBLISHED]
         raise InputError(
             f"--as-published: no paper prints an algorithm for method {name!r}; "
             f"there is one for {', '.join(names[:-1])} and {names[-1]}"
         )
-    return name + _AS_PUBLISHED
+    return name + SUFFIX
 
 
-__all__ = ["METHODS", "PUBLISHED", "Method", "Request", "as_published", "citation_of", "method_named"]
+__all__ = [
+    "METHODS",
+    "PUBLISHED",
+    "SUFFIX",
+    "Method",
+    "Request",
+    "as_published",
+    "citation_of",
+    "method_named",
+]

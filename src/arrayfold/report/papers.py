@@ -8,7 +8,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from arrayfold.explore.papers import ReproducedRow, ReproducedTable
+from arrayfold.exact.formula import Formula
+from arrayfold.exact.formula_parse import read_formula
+from arrayfold.explore.papers import RecomputedTable, ReproducedRow, ReproducedTable
 from arrayfold.judge.verify import Counterexample, Proof, Verdict
 from arrayfold.report.data import formula_text
 from arrayfold.report.plain_table import PlainTable
@@ -22,6 +24,8 @@ TITLES = (
     "cells",
     "gain",
     "verdict",
+    "algorithm, run",
+    "executions",
     "our method",
     "auto",
     "lower bound",
@@ -33,15 +37,31 @@ _STYLES = {"proved": "green", "refuted": "bold red", "undecided": "bold yellow"}
 # ---------------------------------------------------------------- for people
 
 
-def papers_report(tables: Sequence[ReproducedTable]) -> RenderableType:
-    """For each paper its table, with the notes below it."""
+def papers_report(
+    tables: Sequence[ReproducedTable], others: Sequence[RecomputedTable] = ()
+) -> RenderableType:
+    """For each paper its tables, with the notes below them."""
     parts: list[RenderableType] = []
-    for table in tables:
-        shown = PlainTable(*TITLES, heading=table.published.title)
-        for cells in table_cells(table):
+    for table in [*map(recomputed, tables), *others]:
+        shown = PlainTable(*table.columns, heading=table.title)
+        for cells in table.rows:
             shown.add_row(*(Text(cell, style=_STYLES.get(cell.partition(" ")[0], "")) for cell in cells))
-        parts += [shown, *(Text(note) for note in table_notes(table)), Text()]
+        parts += [shown, *(Text(note) for note in table.notes), Text()]
     return Group(*parts[:-1])
+
+
+def recomputed(table: ReproducedTable) -> RecomputedTable:
+    """A table of mappings as one of texts, without the columns that none of its rows needs."""
+    rows = table_cells(table)
+    kept = [k for k in range(len(TITLES)) if any(row[k] for row in rows)]
+    return RecomputedTable(
+        table.published.paper,
+        table.published.number,
+        tuple(TITLES[k] for k in kept),
+        tuple(tuple(row[k] for k in kept) for row in rows),
+        tuple(table_notes(table)),
+        all(row.is_proved for row in table.rows),
+    )
 
 
 def table_cells(table: ReproducedTable) -> list[tuple[str, ...]]:
@@ -64,13 +84,15 @@ def table_cells(table: ReproducedTable) -> list[tuple[str, ...]]:
                 printed.size,
                 printed.ratio,
                 (_word(row.printed) if row.printed else row.reason) + marks.get(_note(row), ""),
+                _run(row),
+                _executions(row),
                 ", ".join(f"{method}: {_size(found)}" for method, found in row.ours),
                 *(_of_program(row) if is_new else ("", "", "")),
             )
         )
         if printed.corrected and row.corrected:
             corrected = ("corrected", printed.corrected, printed.size, "", _word(row.corrected))
-            shown.append(("", "", *corrected, *[""] * 4))
+            shown.append(("", "", *corrected, *[""] * 6))
         above = printed
     return shown
 
@@ -99,6 +121,26 @@ def _of_program(row: ReproducedRow) -> tuple[str, str, str]:
     return auto, "unknown" if bound is None else str(bound), minimal
 
 
+def _run(row: ReproducedRow) -> str:
+    if row.run is None:
+        return ""
+    size = _size(row.run)
+    return f"{size}, as printed" if row.run.mapping and row.run.mapping.size == _printed_size(row) else size
+
+
+def _printed_size(row: ReproducedRow) -> Formula:
+    return read_formula(row.published.size)
+
+
+def _executions(row: ReproducedRow) -> str:
+    found = row.enumerated
+    if found is None:
+        return ""
+    sizes = ", ".join(f"{name} = {value}" for name, value in found.params.items())
+    words = "the same pairs" if found.is_equal else "other pairs"
+    return f"{sizes}: {found.states} states, {words} ({found.pairs})"
+
+
 def _size(found: Candidate | None) -> str:
     if found is None:
         return "missing"
@@ -118,7 +160,7 @@ def _word(verdict: Verdict) -> str:
 # ---------------------------------------------------------------- for programs
 
 
-def papers_data(tables: Sequence[ReproducedTable]) -> dict[str, Any]:
+def papers_data(tables: Sequence[ReproducedTable], others: Sequence[RecomputedTable] = ()) -> dict[str, Any]:
     """What `papers --json` prints."""
     return {
         "tables": [
@@ -128,6 +170,15 @@ def papers_data(tables: Sequence[ReproducedTable]) -> dict[str, Any]:
                 "rows": [_row_data(row) for row in table.rows],
             }
             for table in tables
+        ]
+        + [
+            {
+                "paper": table.paper,
+                "table": table.number,
+                "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+                "notes": list(table.notes),
+            }
+            for table in others
         ]
     }
 
@@ -154,6 +205,15 @@ def _row_data(row: ReproducedRow) -> dict[str, Any]:
         if corrected
         else None,
         "remark": printed.remark or None,
+        "run": _candidate_data(row.run.method, row.run) if row.run else None,
+        "executions": None
+        if row.enumerated is None
+        else {
+            "at": dict(row.enumerated.params),
+            "states": row.enumerated.states,
+            "pairs": row.enumerated.pairs,
+            "equal": row.enumerated.is_equal,
+        },
         "methods": [_candidate_data(method, found) for method, found in row.ours],
         "auto": _candidate_data("auto", row.auto) if row.auto else None,
         "cases": [

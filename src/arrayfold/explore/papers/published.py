@@ -11,6 +11,7 @@ _METHODS = {
     "BBA": ("hyperplane",),
     "SMO": ("hyperplane",),
     "Lattice": ("lattice", "combined"),
+    "mapping": ("lattice", "combined"),
 }
 
 
@@ -67,11 +68,15 @@ def rows_of(of: tuple[str, str, str], *rows: tuple[str, ...]) -> list[PublishedR
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table of a paper."""
+    """A table of a paper.
+
+    enumerate_at  the value of the parameter at which all executions are walked through; None for none
+    """
 
     paper: str
     number: str
     rows: tuple[PublishedRow, ...]
+    enumerate_at: int | None = None
 
     @property
     def title(self) -> str:

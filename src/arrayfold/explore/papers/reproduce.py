@@ -13,6 +13,9 @@ from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.bounds.moments import LowerBound
+from arrayfold.conflicts.conflicts import Conflicts
+from arrayfold.exact.isl import points
+from arrayfold.explore.papers.executions import Executions
 from arrayfold.explore.papers.published import PublishedRow, PublishedTable
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.compare import ComparedArray, compare
@@ -20,13 +23,24 @@ from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.frontends import read
 from arrayfold.judge.verify import Proof, Verdict, verify
 from arrayfold.mapping.parse import read_mappings
-from arrayfold.methods import Request
+from arrayfold.methods import PUBLISHED, SUFFIX, Request, as_published
+from arrayfold.program.model import Problem, Program
 from arrayfold.select.cases import find_cases
-from arrayfold.select.choose import Candidate
+from arrayfold.select.choose import Candidate, ask
 from arrayfold.select.mapping_case import MappingCase
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _EXAMPLE_FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples")
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """All executions at some parameter values: states, conflicting pairs, whether ours are the same."""
+
+    params: Mapping[str, int]
+    states: int
+    pairs: int
+    is_equal: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +49,9 @@ class ReproducedRow:
 
     printed    the verdict on the printed mapping; None if there was nothing to ask the judge about
     corrected  the verdict on the corrected mapping, where the row has one
+    run        what the algorithm finds as it is published; None where there is none
     ours       what each of our methods of the same idea finds; None for a method that is not there
+    enumerated what walking through all executions at a small size shows; None where nobody asked
     auto       what `auto` finds for all sizes together
     cases      smaller mappings of `auto` for some sizes each
     reason     why there is no verdict
@@ -44,16 +60,19 @@ class ReproducedRow:
     published: PublishedRow
     printed: Verdict | None = None
     corrected: Verdict | None = None
+    run: Candidate | None = None
     ours: tuple[tuple[str, Candidate | None], ...] = ()
     auto: Candidate | None = None
     lower_bound: LowerBound | None = None
     cases: tuple[MappingCase, ...] = ()
+    enumerated: Enumerated | None = None
     reason: str = ""
 
     @property
     def is_proved(self) -> bool:
-        """Whether the mapping, corrected where need be, is proved."""
-        return isinstance(self.corrected if self.published.corrected else self.printed, Proof)
+        """Whether the mapping, corrected where need be, is proved, and enumeration shows nothing else."""
+        is_proved = isinstance(self.corrected if self.published.corrected else self.printed, Proof)
+        return is_proved and (self.enumerated is None or self.enumerated.is_equal)
 
     @property
     def is_minimal(self) -> bool:
@@ -102,6 +121,7 @@ def reproduce(
     """
     budget = as_budget(budget)
     rows = [row for table in tables for row in table.rows]
+    sizes = {row.example: table.enumerate_at for table in tables for row in table.rows}
     names = list(dict.fromkeys(row.example for row in rows))
     programs: dict[str, _Folded | str] = {}
     for k, name in enumerate(names):
@@ -109,7 +129,9 @@ def reproduce(
         share = budget.part(1 / (len(names) - k))
         try:
             mine = [row for row in rows if row.example == name]
-            programs[name] = answer_in_time(partial(_fold_example, name, mine, share), share, name)
+            programs[name] = answer_in_time(
+                partial(_fold_example, name, mine, sizes[name], share), share, name
+            )
         except ArrayfoldError as error:
             programs[name] = str(error)
     return [ReproducedTable(table, tuple(_row(row, programs) for row in table.rows)) for table in tables]
@@ -122,13 +144,17 @@ class _Folded:
     verdicts: Mapping[str, Verdict]
     array: ComparedArray
     cases: tuple[MappingCase, ...]
+    published: Mapping[str, Candidate]
+    enumerated: Enumerated | None
 
     def candidate(self, method: str) -> Candidate | None:
         """What a method finds; None if there is no such method."""
         return next((found for found in self.array.candidates if found.method == method), None)
 
 
-def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget, _: Progress) -> _Folded:
+def _fold_example(
+    name: str, rows: Sequence[PublishedRow], size: int | None, budget: Budget, _: Progress
+) -> _Folded:
     problem = read(find_example(name))
     (array,) = {row.array for row in rows}
     conflicts = Analysis.of(problem, budget).conflicts(array, budget)
@@ -137,8 +163,25 @@ def _fold_example(name: str, rows: Sequence[PublishedRow], budget: Budget, _: Pr
         (mapping,) = read_mappings(text, problem)
         with budget.limit(f"the verification of {text}"):
             verdicts[text] = verify(conflicts, mapping)
+    request = Request.of(conflicts, {}, budget)
+    runs = {method: ask(method, conflicts, request) for method in _published_methods(rows)}
+    enumerated = None if size is None else _enumerated(problem, conflicts, size, budget)
     (compared,) = compare(problem, FoldOptions(arrays=(array,)), budget, only_general=True)
-    return _Folded(verdicts, compared, _cases(compared, budget))
+    return _Folded(verdicts, compared, _cases(compared, budget), runs, enumerated)
+
+
+def _published_methods(rows: Sequence[PublishedRow]) -> list[str]:
+    names = dict.fromkeys(name for row in rows for name in row.methods[:1] if name + SUFFIX in PUBLISHED)
+    return [as_published(name) for name in names]
+
+
+def _enumerated(problem: Problem, conflicts: Conflicts, size: int, budget: Budget) -> Enumerated:
+    assert isinstance(problem, Program)
+    params = dict.fromkeys(problem.parameters, size)
+    states, pairs = Executions.of(problem, conflicts.name, params).walk(budget)
+    rank = conflicts.array.rank
+    ours = {(point[:rank], point[rank:]) for point in points(conflicts.at(params).pairs.wrap())}
+    return Enumerated(params, states, len(pairs), frozenset(ours) == pairs)
 
 
 def _cases(compared: ComparedArray, budget: Budget) -> tuple[MappingCase, ...]:
@@ -157,8 +200,12 @@ def _row(row: PublishedRow, programs: Mapping[str, _Folded | str]) -> Reproduced
         row,
         folded.verdicts[row.mapping],
         folded.verdicts[row.corrected] if row.corrected else None,
+        next(
+            (folded.published[one + SUFFIX] for one in row.methods if one + SUFFIX in folded.published), None
+        ),
         tuple((method, folded.candidate(method)) for method in row.methods),
         folded.candidate("auto"),
         folded.array.lower_bound,
         folded.cases,
+        folded.enumerated,
     )
