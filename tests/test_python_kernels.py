@@ -300,3 +300,79 @@ def test_random_expressions(seed: int, tmp_path: Path) -> None:
     af.fold(kernel)(*found)
     for given, wanted in zip(found, expected, strict=True):
         assert np.array_equal(given, wanted, equal_nan=True), "".join(fit)
+
+
+NARROW_HEAD = """\
+import numpy as np
+
+import arrayfold as af
+
+
+@af.kernel
+def kernel(
+    b: np.uint8, s: np.int16, u: np.uint32, c: np.int8, h: np.uint16, p: np.int32, f: np.float32,
+    out, whole: np.int64, bytes_: np.uint8,
+):
+    n = len(b)
+    assert s.shape == (n,) and u.shape == (n,) and c.shape == (n,) and h.shape == (n,) and p.shape == (n,)
+    assert f.shape == (n,) and out.shape == (24, n) and whole.shape == (24, n) and bytes_.shape == (24, n)
+    for i in range(n):
+"""
+NARROW = ("b[i]", "s[i]", "u[i]", "c[i]", "h[i]", "p[i]", "b[n - 1 - i]", "c[n - 1 - i]", "3", "1", "i")
+
+
+def narrow(choose: random.Random, depth: int) -> str:
+    """An expression of integers with few bits."""
+    if depth == 0:
+        return choose.choice(NARROW)
+    left, right = narrow(choose, depth - 1), narrow(choose, depth - 1)
+    forms = [
+        *[f"({left} {choose.choice('+-*')} {right})"] * 4,
+        *(f"({left} {choose.choice(['//', '%'])} {right})", f"(-{left})", f"abs({left})", f"{left} ** 2"),
+        f"(1 if {left} {choose.choice(['<', '<=', '==', '!='])} {right} else 2)",
+    ]
+    return choose.choice(forms)
+
+
+def narrow_statement(choose: random.Random, row: int) -> str:
+    target = choose.choice(["out", "whole", "bytes_"])
+    value = narrow(choose, 2)
+    if target == "out":
+        value = choose.choice([f"{value} / {narrow(choose, 1)}", f"{value} * 0.5", f"f[i] * {value}"])
+    if target == "bytes_":
+        value = (
+            f"np.uint8({choose.choice(['b[i]', 'p[i]', 's[i]', 'u[i]'])}) + {choose.choice(['b[i]', '7'])}"
+        )
+    return f"        {target}[{row}, i] = {value}\n"
+
+
+def narrow_arguments(seed: int) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    n = 9
+    kinds = (np.uint8, np.int16, np.uint32, np.int8, np.uint16, np.int32)
+    whole_range = (np.iinfo(kind) for kind in kinds)
+    arrays: list[Any] = [rng.integers(kind.min, int(kind.max) + 1, n, kind.dtype) for kind in whole_range]
+    return [
+        *arrays,
+        rng.random(n).astype("f4"),
+        np.zeros((24, n)),
+        np.zeros((24, n), np.int64),
+        np.zeros((24, n), np.uint8),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@np.errstate(all="ignore")
+def test_random_narrow_integers(seed: int, tmp_path: Path) -> None:
+    choose = random.Random(seed)
+    drawn = [narrow_statement(choose, row) for row in range(24)]
+    fit = [line for line in drawn if runs(load(NARROW_HEAD + line, tmp_path), narrow_arguments(seed))]
+    assert len(fit) >= 12
+    kernel = load(NARROW_HEAD + "".join(fit), tmp_path)
+    expected, found = narrow_arguments(seed), narrow_arguments(seed)
+    kernel(*expected)
+    af.fold(kernel)(*found)
+    for line in fit:
+        target, row = line.split("[")[0].strip(), int(line.split("[")[1].split(",")[0])
+        which = {"out": 7, "whole": 8, "bytes_": 9}[target]
+        assert np.array_equal(found[which][row], expected[which][row], equal_nan=True), line

@@ -16,6 +16,7 @@ from arrayfold.frontends.python.values import (
     ATOM,
     C_TYPES,
     CONDITIONAL,
+    DTYPES,
     EQUAL,
     LESS,
     OR,
@@ -23,6 +24,8 @@ from arrayfold.frontends.python.values import (
     UNARY,
     Value,
     converted,
+    dtype_called,
+    is_unsigned,
     is_whole,
     natural,
     number_value,
@@ -202,7 +205,7 @@ class ExpressionTranslator:
             return number_value(-operand.number)
         inner = operand.inside(UNARY)
         inner = Code.of("(", inner, ")") if str(inner).startswith("-") else inner
-        return Value(Code.of("-", inner), operand.kind, UNARY, others=operand.others)
+        return self.operations.negated(operand, inner)
 
     # ------------------------------------------------ elements
 
@@ -304,7 +307,9 @@ class ExpressionTranslator:
         """A function of math or NumPy."""
         module, _, function = path.partition(".")
         match module, function, arguments:
-            case "numpy", ("float32" | "float64" | "int32" | "int64") as kind, [argument]:
+            case "numpy", word, [argument] if word in DTYPES:
+                kind = dtype_called(word)
+                assert kind is not None
                 return self.operations.cast(argument, kind)
             case "math", "pow", [base, exponent]:
                 return self.operations.power(base, exponent)
@@ -369,7 +374,11 @@ class ExpressionTranslator:
         kind = promoted(left.kind, right.kind)
         if not all(map(is_whole, left.kinds | right.kinds)):
             self.operations.agreed(node, promoted, left, right)
-        if not is_whole(kind) and natural(left.kind, right.kind) != C_TYPES[kind]:
+        if is_whole(kind):
+            is_mixed = is_unsigned(left.kind) != is_unsigned(right.kind)
+            if is_mixed and natural(left.kind, right.kind) == "unsigned int":
+                left, right = converted(left, "int64"), converted(right, "int64")
+        elif natural(left.kind, right.kind) != C_TYPES[kind]:
             left, right = converted(left, kind), converted(right, kind)
         return Code.of(left.inside(level + 1), f" {symbol} ", right.inside(level + 1)), level
 

@@ -20,6 +20,9 @@ from arrayfold.frontends.python.values import (
     as_branch,
     converted,
     divided,
+    fits,
+    is_narrow,
+    is_unsigned,
     is_whole,
     joined,
     natural,
@@ -83,11 +86,20 @@ class Operations:
         if isinstance(left.number, int) and isinstance(right.number, int) and symbol != "/":
             compute = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[symbol]
             return self.number(node, compute(left.number, right.number))
-        if natural(left.kind, right.kind) != C_TYPES[kind]:
+        self._check_literals(node, kind, left, right)
+        if natural(left.kind, right.kind) != C_TYPES[kind] and not is_narrow(kind):
             left, right = converted(left, kind), converted(right, kind)
         code = Code.of(left.inside(level), f" {symbol} ", right.inside(level + 1))
         is_natural = symbol in ("+", "*") and left.is_natural and right.is_natural
-        return Value(code, kind, level, is_natural=is_natural, others=others)
+        return _wrapped(Value(code, kind, level, is_natural=is_natural, others=others))
+
+    def _check_literals(self, node: ast.AST, kind: NumberKind, *operands: Value) -> None:
+        """NumPy converts integers of Python to the type of the elements that they meet, if they fit."""
+        for operand in operands:
+            if is_whole(kind) and isinstance(operand.number, int) and not fits(operand.number, kind):
+                raise self.text.error(
+                    f"{operand.number} does not fit into {kind}", node, "Convert the other one: np.int64(x)."
+                )
 
     def number(self, node: ast.AST, number: float) -> Value:
         """A number that is known."""
@@ -106,6 +118,7 @@ class Operations:
             number = left.number // right.number if symbol == "//" else left.number % right.number
             return self.number(node, number)
         kind, others = self.agreed(node, promoted, left, right)
+        self._check_literals(node, kind, left, right)
         is_natural = left.is_natural and right.is_natural
         if is_natural and right.number is not None:
             sign = "/" if symbol == "//" else "%"
@@ -157,6 +170,10 @@ class Operations:
             raise self._depends(node, left.kind, right.kind)
         return kind, (left.kinds | right.kinds) - {kind}
 
+    def negated(self, operand: Value, inner: Code) -> Value:
+        """`-operand`; `inner` is its code as an operand."""
+        return _wrapped(Value(Code.of("-", inner), operand.kind, UNARY, others=operand.others))
+
     def cast(self, operand: Value, kind: NumberKind) -> Value:
         """A conversion that the kernel asks for."""
         if operand.number is not None and kind == "float":
@@ -195,6 +212,8 @@ class Operations:
 
     def absolute(self, operand: Value) -> Value:
         """`abs(operand)`."""
+        if is_unsigned(operand.kind):
+            return operand
         if is_whole(operand.kind):
             code = Code.of(self._helper("abs", operand.kind), "(", operand.code, ")")
             return Value(code, operand.kind, is_natural=True, others=operand.others)
@@ -226,3 +245,11 @@ class Operations:
         if module == "math" and function in ("floor", "ceil"):
             return Value(Code.of("(long long)", code), "int", UNARY)
         return Value(code, "float32" if is_single else "float" if module == "math" else "float64")
+
+
+def _wrapped(value: Value) -> Value:
+    """The result of an operation that C computes as int, in its own type."""
+    if not is_narrow(value.kind):
+        return value
+    code = Code.of(f"({C_TYPES[value.kind]})", value.inside(UNARY))
+    return replace(value, code=code, level=UNARY, is_natural=is_unsigned(value.kind))

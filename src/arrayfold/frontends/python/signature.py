@@ -228,8 +228,10 @@ def _annotated(interface: Interface, argument: ast.arg) -> NumberKind | None:
         node = node.slice
     word = node.value if isinstance(node, ast.Constant) else ast.unparse(node).split(".")[-1]
     match str(word):
-        case "int" | "float" | "int32" | "int64" | "float32" | "float64" as kind:
+        case "int" | "float" as kind:
             return kind
+        case name if name in DTYPES:
+            return dtype_called(name)
         case "ndarray" | "Any" | "ArrayLike":
             return None
         case _:

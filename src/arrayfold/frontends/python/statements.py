@@ -22,6 +22,7 @@ from arrayfold.frontends.python.values import (
     Value,
     converted,
     dtype_called,
+    fits,
     is_whole,
     joined,
     natural,
@@ -316,6 +317,8 @@ class Body:
                 node,
                 "Say what is meant: int(x) cuts it off.",
             )
+        if is_whole(cell.kind) and isinstance(value.number, int) and not fits(value.number, cell.kind):
+            raise self.interface.text.error(f"{value.number} does not fit into {cell.kind}", node)
 
     def _scalar_name(self, target: ast.expr, scope: KernelScope) -> str:
         text, interface = self.interface.text, self.interface

@@ -12,19 +12,37 @@ from typing import Literal, TypeAlias
 
 from arrayfold.frontends.python.text import Code
 
-NumberKind: TypeAlias = Literal["int", "float", "int32", "int64", "float32", "float64"]
-DType: TypeAlias = Literal["int32", "int64", "float32", "float64"]
+NumberKind: TypeAlias = Literal[
+    "int", "float", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float32", "float64"
+]
+DType: TypeAlias = Literal[
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float32", "float64"
+]
 
-DTYPES: tuple[DType, ...] = ("float32", "float64", "int32", "int64")
+DTYPES: tuple[DType, ...] = (
+    *("float32", "float64", "int8", "int16", "int32", "int64"),
+    *("uint8", "uint16", "uint32"),
+)
 C_TYPES: dict[NumberKind, str] = {
     "int": "long long",
     "float": "double",
+    "int8": "signed char",
+    "int16": "short",
     "int32": "int",
     "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
     "float32": "float",
     "float64": "double",
 }
-_RANKS = ("int", "long long", "float", "double")
+_BITS: dict[NumberKind, int] = {
+    **dict.fromkeys(("int8", "uint8"), 8),
+    **dict.fromkeys(("int16", "uint16"), 16),
+    **dict.fromkeys(("int32", "uint32"), 32),
+    **dict.fromkeys(("int64", "int"), 64),
+}
+_RANKS = ("int", "unsigned int", "long long", "float", "double")
 LARGEST = 2**63 - 1
 
 CONDITIONAL, OR, AND, EQUAL, LESS, SUM, PRODUCT, UNARY, ATOM = 1, 2, 3, 7, 8, 10, 11, 12, 13
@@ -42,7 +60,23 @@ def dtype_called(name: str) -> DType | None:
 
 def is_whole(kind: NumberKind) -> bool:
     """Whether it is an integer type."""
-    return kind in ("int", "int32", "int64")
+    return kind in _BITS
+
+
+def is_unsigned(kind: NumberKind) -> bool:
+    """Whether it is an integer type without negative numbers."""
+    return kind.startswith("uint")
+
+
+def is_narrow(kind: NumberKind) -> bool:
+    """Whether it is an integer type that C computes with as int."""
+    return _BITS.get(kind, 64) < 32
+
+
+def fits(number: int, kind: NumberKind) -> bool:
+    """Whether an integer type has a number."""
+    bits = _BITS[kind]
+    return 0 <= number < 1 << bits if is_unsigned(kind) else -(1 << bits - 1) <= number < 1 << bits - 1
 
 
 def promoted(left: NumberKind, right: NumberKind) -> NumberKind:
@@ -50,6 +84,8 @@ def promoted(left: NumberKind, right: NumberKind) -> NumberKind:
 
     >>> promoted("float32", "float"), promoted("float32", "int32"), promoted("int", "float")
     ('float32', 'float64', 'float')
+    >>> promoted("uint8", "int8"), promoted("uint16", "float32"), promoted("uint32", "int32")
+    ('int16', 'float32', 'int64')
     """
     if left == right:
         return left
@@ -60,7 +96,19 @@ def promoted(left: NumberKind, right: NumberKind) -> NumberKind:
         if strong == "int":
             return weak
         return "float64" if weak == "float" and is_whole(strong) else strong
-    return "int64" if is_whole(left) and is_whole(right) else "float64"
+    if is_whole(left) and is_whole(right):
+        return _wider(left, right)
+    return "float32" if "float32" in (left, right) and (is_narrow(left) or is_narrow(right)) else "float64"
+
+
+def _wider(left: NumberKind, right: NumberKind) -> NumberKind:
+    """The smallest integer type that holds the numbers of two."""
+    bits = {is_unsigned(kind): _BITS[kind] for kind in sorted((left, right), key=lambda kind: _BITS[kind])}
+    if len(bits) == 1:
+        return max(left, right, key=lambda kind: _BITS[kind])
+    needed = max(bits[False], 2 * bits[True])
+    signed: dict[int, NumberKind] = {16: "int16", 32: "int32", 64: "int64"}
+    return signed[needed]
 
 
 def divided(left: NumberKind, right: NumberKind) -> NumberKind:
@@ -77,7 +125,11 @@ def divided(left: NumberKind, right: NumberKind) -> NumberKind:
 
 def natural(left: NumberKind, right: NumberKind) -> str:
     """The C type that C itself gives an operation on two numbers."""
-    return max(C_TYPES[left], C_TYPES[right], key=_RANKS.index)
+    return max(map(_promoted_in_c, (left, right)), key=_RANKS.index)
+
+
+def _promoted_in_c(kind: NumberKind) -> str:
+    return "int" if is_narrow(kind) else C_TYPES[kind]
 
 
 def joined(left: NumberKind, right: NumberKind) -> NumberKind | None:
@@ -125,6 +177,8 @@ class Value:
 
     def is_exactly(self, kind: NumberKind) -> bool:
         """Whether the value stays what it is in another type."""
+        if is_narrow(kind) or is_unsigned(kind):
+            return self.kind == kind or (isinstance(self.number, int) and fits(self.number, kind))
         if kind != "float32" or self.kind != "float":
             return True
         return self.number is not None and _fits_float32(self.number)
