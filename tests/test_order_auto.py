@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
@@ -14,6 +15,7 @@ from arrayfold.frontends.c.read import read_c
 from arrayfold.order.dependences import find_violation, memory_dependences
 from arrayfold.order.row_fusion import RowFusion
 from arrayfold.ordering.auto import ChooseOrder
+from arrayfold.ordering.candidates import interchanged
 from arrayfold.ordering.choose import choose_order
 from arrayfold.ordering.cost import cost_of
 from arrayfold.ordering.hint import order_hint
@@ -104,6 +106,47 @@ def test_no_order_is_slower_than_as_written_and_all_are_legal() -> None:
         assert found.chosen is not None
         assert found.chosen.speed >= 0.99
         assert find_violation(found, memory_dependences(program)) is None
+
+
+PRODUCT = """
+void product(int n, const float a[restrict n][n], const float b[restrict n][n], float c[restrict n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+    c[i][j] = 0;
+    for (int k = 0; k < n; k++) c[i][j] += a[i][k] * b[k][j];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_a_product_of_matrices_walks_along_rows() -> None:
+    given = program_of(PRODUCT)
+    found = ChooseOrder({"n": 500}).apply(given)
+    assert found.chosen is not None
+    assert found.chosen.name == "loops interchanged, the outermost in common"
+    assert found.chosen.options[1] == "S_0[i, j] -> [i, 0, j, 0]; S_1[i, j, k] -> [i, 1, k, j]"
+    assert find_violation(found, memory_dependences(given)) is None
+
+
+def test_loops_that_walk_along_rows_already_are_not_interchanged() -> None:
+    assert list(interchanged.propose(SizedProgram.of(program_of(STAGES), {"h": 40, "w": 40}))) == []
+    scalar = "void f(int n, float out[restrict n])\n{\n#pragma scop\n  out[0] = 1;\n#pragma endscop\n}"
+    assert list(interchanged.propose(SizedProgram.of(program_of(scalar), {"n": 4}))) == []
+
+
+@pytest.mark.parametrize("style", ["fast", "readable"])
+def test_borders_leave_the_loops_of_the_text_where_a_fast_order_was_asked_for(style: Style) -> None:
+    body = "if (i > 0 && i < n - 1) out[i] = in[i - 1] + in[i + 1]; else out[i] = in[i];"
+    text = "void f(int n, const float in[restrict n], float out[restrict n])\n{\n#pragma scop\n"
+    text += f"  for (int i = 0; i < n; i++) {body}\n#pragma endscop\n}}\n"
+    program = program_of(text)
+    assert fold(program).to_c(style=style) == text
+    found = ChooseOrder().apply(program)
+    assert found.chosen is not None
+    assert found.chosen.name == "as written"
+    assert ("i > 0" in fold(found).to_c(style=style)) == (style == "readable")
 
 
 def test_the_options_give_the_same_order_again() -> None:

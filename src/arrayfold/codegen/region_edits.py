@@ -44,7 +44,8 @@ def edits_of(region: FoldedRegion, storages: Sequence[Storage], names: Names) ->
         raise InputError("the loops as written cannot be kept where values have other places")
     if not as_written or region.loops == "generate" or program.relocation.moved is not None:
         return _new_loops(region, storages, names)
-    if not storages:
+    # Where nothing folds, new loops are worth it to who asked for a fast order and gets the one of the text.
+    if not storages and program.chosen is None:
         return []
     may_change = region.loops is None and region.style == "fast" and _has_plain_loops(source)
     # Of arrays in one block compilers do not see that they are apart; new loops say so.
@@ -56,7 +57,7 @@ def edits_of(region: FoldedRegion, storages: Sequence[Storage], names: Names) ->
             # These loops must stay as they are; their subscripts say the mapping.
             pass
     try:
-        return _kept_loops(region, storages)
+        return _kept_loops(region, storages) if storages else []
     except NotInText:
         plain = replace(region, style="readable") if region.loops == "keep" else region
         return _new_loops(plain, storages, names)
