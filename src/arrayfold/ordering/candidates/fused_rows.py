@@ -14,9 +14,9 @@ _MOST_LEVELS = 2
 def propose(sized: SizedProgram) -> Iterator[OrderCandidate]:
     """All loops but rows in common, rows where values stay in iterations, the outermost loop only, two."""
     given = sized.program, sized.must_keep, sized.flows
+    yield OrderCandidate("stages fused by rows", RowFusion().schedule(*given))
     points = RowFusion(points=True).schedule(*given)
     yield OrderCandidate("stages fused by rows, and in them where values stay in iterations", points)
-    yield OrderCandidate("stages fused by rows", RowFusion().schedule(*given))
     for levels in range(1, _MOST_LEVELS + 1):
         loops = "the outermost loop" if levels == 1 else f"the {levels} outermost loops"
         yield OrderCandidate(f"stages fused in {loops}", RowFusion(levels=levels).schedule(*given))
