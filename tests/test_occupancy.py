@@ -563,7 +563,7 @@ def test_a_longer_vector_may_have_the_smaller_store() -> None:
         (["examples/occupancy-stencil.toml", "-o", "never.c"], "no C code to rewrite"),
         (["examples/blur.c", "-o", "never.c"], "blurx: no vector of moderate length"),
         (["examples/occupancy-stencil.toml", "--vector", "A=3..1,0"], "the range 3..1 is empty"),
-        (["examples/alignment-3d.c", "--vector", "best=1"], "best is no temporary array; the temporaries"),
+        (["examples/alignment-3d.c", "--vector", "best=1"], "best is not a temporary array; the temporaries"),
     ],
 )
 def test_what_cannot_be_written(

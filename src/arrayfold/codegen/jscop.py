@@ -86,7 +86,7 @@ def _constant(fold: JscopFold) -> ModularMapping | None:
     """The mapping, if there is no parameter in it."""
     mapping = fold.mapping
     if not isinstance(mapping, ModularMapping):
-        raise InputError(f"{fold.name}: a table of addresses is no affine access")
+        raise InputError(f"{fold.name}: a table of addresses is not an affine access")
     formulas = (*(one for row in mapping.matrix for one in row), *mapping.offset, *mapping.moduli)
     return mapping if all(one.is_constant for one in formulas) else None
 

@@ -324,7 +324,7 @@ class FoldResult:
         program = self.problem
         if not isinstance(program, Program) or program.signature is None or program.source is None:
             raise InputError(
-                f"{program.name} is no Python kernel, so it cannot be called",
+                f"{program.name} is not a Python kernel, so it cannot be called",
                 hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
             )
         region = self.region(is_off_stack=True)

@@ -241,7 +241,7 @@ def _factor(text: SourceText, problem: Problem, *, allowed: bool = False) -> For
     if unknown and not allowed:
         known = ", ".join(problem.parameters) or "none"
         place = text.find(rf"\b{re.escape(unknown[0])}\b")
-        raise text.error(f"{unknown[0]!r} is no parameter; the parameters are: {known}", place)
+        raise text.error(f"{unknown[0]!r} is not a parameter; the parameters are: {known}", place)
     if not factor.is_whole or (factor.is_constant and factor.as_number() < 1):
         raise text.error(f"a fold keeps a positive whole number of steps, not {factor}")
     return factor

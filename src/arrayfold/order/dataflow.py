@@ -1,4 +1,4 @@
-"""Value-based dataflow: which instance reads the value that which instance wrote."""
+"""Value-based dataflow: the instances that write a value and those that read it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _END = "after_the_program"
 
 @dataclass(frozen=True, eq=False)
 class Dataflow:
-    """Who reads whose value, access by access.
+    """Which instance reads the value that another one wrote, access by access.
 
     flows            { S[i] -> [T[j] -> A[x]] }  T[j] reads from A[x] what S[i] may have written there
     undefined_reads  { T[j] -> A[x] }            may read what A[x] held before the program

@@ -80,7 +80,7 @@ def times_of(program: Program) -> dict[str, isl.Map]:
 
 
 def flows_of(program: Program, arrays: Sequence[str]) -> list[isl.Map]:
-    """{ S[i] -> [T[j] -> A[x]] }: who reads what from whom, of some arrays, one loop after the other."""
+    """{ S[i] -> [T[j] -> A[x]] }: which instance reads from which, as if all loops were sequential."""
     sequential = _sequential(program)
     return find_flows(sequential, order_of(sequential), arrays)
 

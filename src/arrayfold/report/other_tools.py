@@ -82,7 +82,9 @@ def _devito(array: FoldedArray, mapping: ModularMapping) -> list[str]:
 
 def _number(factor: Formula, dimension: str) -> str:
     if not factor.is_constant:
-        raise CannotSay(f"{dimension} keeps {factor} steps, which is no number; say its sizes with --param")
+        raise CannotSay(
+            f"{dimension} keeps {factor} steps, which is not a number; say its sizes with --param"
+        )
     return str(factor)
 
 

@@ -43,7 +43,7 @@ def vectors_of(
             continue
         if variable.container == "unique_ptr" or variable.rank > 1:
             raise InputError(
-                f"cannot make up a value of the argument {variable.name}, which is no plain vector",
+                f"cannot make up a value of the argument {variable.name}, which is not a plain vector",
                 hint="Such functions are checked, and not run.",
             )
         lengths, element, _ = piece(variable, kind, 0)

@@ -152,7 +152,7 @@ class Bytes:
         if isinstance(kind, Floating):
             return self.m.terms.make("bytes", kind.tag, byte)
         if not isinstance(kind, Integer):
-            raise Unsupported("memset of what is no number", self.spot)
+            raise Unsupported("memset of something other than numbers", self.spot)
         return kind.wrapped(int.from_bytes(bytes([byte]) * kind.size, "little"))
 
     @property

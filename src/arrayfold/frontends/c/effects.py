@@ -123,7 +123,7 @@ class EffectReader:
         variable, subscripts = access
         if subscripts and variable in self.pointers.set_inside:
             raise self._text.error(
-                f"where pointer {variable.name} points here cannot be said",
+                f"where pointer {variable.name} points here is not known",
                 expression.span.start,
                 "Understood are sums of an array and multiples of iterators and sizes, set in the same loop.",
             )

@@ -53,7 +53,7 @@ class ValueTracker:
         )
 
     def before(self, scope: Scope) -> Scope:
-        """What is known at the begin of the region of variables that it sets again."""
+        """What is known at the start of the region of variables that it sets again."""
         tracked = (one for one in self._affine.initial if one in self._affine.written)
         values = {one: self._affine.initial_value(one) for one in tracked if self._is_tracked(one)}
         known = {one: value for one, value in values.items() if value is not None}

@@ -205,7 +205,7 @@ class RegionWalk:
         address = self._effects.of_pointer(value, place.scope)
         if address is None or not self.pointers.can_follow(pointer):
             raise self._text.error(
-                f"where pointer {pointer.name} points behind this cannot be said",
+                f"where pointer {pointer.name} points after this is not known",
                 value.span.start,
                 "Understood are an array, sums with multiples of iterators and sizes, and p += size.",
             )

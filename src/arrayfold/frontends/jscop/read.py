@@ -45,7 +45,7 @@ class Jscop:
             place = getattr(error, "pos", 0)
             raise whole.error(f"not JSON: {str(error).partition(':')[0]}", place, _HINT) from None
         if not isinstance(data, dict) or "statements" not in data:
-            raise whole.error("this is no SCoP of Polly: there is no key 'statements'", 0, _HINT)
+            raise whole.error("this is not a SCoP of Polly: there is no key 'statements'", 0, _HINT)
         return Jscop(whole, cast("dict[str, Any]", data))
 
     def get(self, item: dict[str, Any], key: str, kind: type[_Json]) -> _Json:

@@ -143,7 +143,7 @@ def _find(
     for name in vectors:
         if name not in form.arrays:
             known = f"the temporaries are {', '.join(form.arrays)}" if form.arrays else "there is none"
-            raise InputError(f"--vector {name}: {name} is no temporary array; {known}")
+            raise InputError(f"--vector {name}: {name} is not a temporary array; {known}")
     extra = [
         row
         for name, allowed in vectors.items()

@@ -104,9 +104,3 @@ class RegionScene:
             Edit(end, end, " " * bool(after) + after + closing),
         )
         return Rewriting(start, end, (around[0], *edits, around[1]))
-
-
-def inside_of(statement: CStatement) -> Iterator[c.Node]:
-    """Everything in a statement but the statement itself."""
-    for child in children(statement):
-        yield from walk(child)
