@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from arrayfold.base.choices import CONSTRUCTIONS
 from arrayfold.base.errors import InputError, MethodNotApplicable
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.exact.formula_parse import read_formula
+from arrayfold.explore.papers.executions import Executions
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
@@ -152,6 +154,49 @@ parallel = { 0 = "doall" }
     folded = fold(problem)["A"]
     assert folded.size == read_formula("2*n")
     assert folded.is_optimal
+
+
+FORALL = {
+    "jacobi": (EXAMPLES / "jacobi-1d-forall.toml").read_text(),
+    "two dimensions in a front": """
+context  = "[n] -> { : n >= 2 }"
+domain   = "[n] -> { S[t, i, j] : 0 <= t, i, j < n }"
+write    = "[n] -> { S[t, i, j] -> A[t, i, j] }"
+read     = "[n] -> { S[t, i, j] -> A[t - 1, i, j'] : t >= 1 and j - 1 <= j' <= j and 0 <= j' }"
+schedule = "[n] -> { S[t, i, j] -> [t, i, j] }"
+parallel = { 1 = "forall", 2 = "forall" }
+""",
+    "two statements in a front": """
+context  = "[n] -> { : n >= 3 }"
+domain   = "[n] -> { S[t, i] : 0 <= t, i < n; T[t, i] : 0 <= t, i < n }"
+write    = "[n] -> { S[t, i] -> A[t, i]; T[t, i] -> B[t, i] }"
+read     = "[n] -> { S[t, i] -> A[t - 1, i - 1] : t >= 1 and i >= 1; T[t, i] -> A[t, n - 1 - i] }"
+schedule = "[n] -> { S[t, i] -> [t, 0, i]; T[t, i] -> [t, 1, i] }"
+parallel = { 2 = "forall" }
+""",
+    "cells that nobody reads": """
+context  = "[n] -> { : n >= 3 }"
+domain   = "[n] -> { S[t, i] : 0 <= t, i < n }"
+write    = "[n] -> { S[t, i] -> A[t, i] }"
+read     = "[n] -> { S[t, i] -> A[t - 1, 0] : t >= 1 and i = 0 }"
+schedule = "[n] -> { S[t, i] -> [t, i] }"
+parallel = { 1 = "forall" }
+""",
+}
+
+
+@pytest.mark.parametrize("title", FORALL)
+def test_steps_of_a_front_are_moments(title: str) -> None:
+    """DIY16 §2.2: with FORALL loops there are time steps, so that all constructions apply and agree."""
+    problem = read_problem("forall.toml", FORALL[title])
+    assert isinstance(problem, Program)
+    analysis = Analysis.of(problem)
+    found = {c: pairs_at(analysis.conflicts("A", construction=c), {"n": 3}) for c in CONSTRUCTIONS}
+    _, expected = Executions.of(problem, "A", {"n": 3}).walk()
+    assert found["values"] == found["live-write"] == found["live-live"] == expected
+    assert found["butterfly"] >= expected
+    if title != "cells that nobody reads":
+        assert found["butterfly"] == expected
 
 
 def test_butterfly_needs_a_total_order() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Literal
 
 import islpy as isl
 
@@ -34,7 +35,7 @@ from arrayfold.exact.isl import (
 from arrayfold.exact.parameter_values import large_parameters
 from arrayfold.order.dataflow import surely_written, undefined_reads
 from arrayfold.order.dependences import checked_tiles
-from arrayfold.order.events import Order, across, fronts, order_of, sweep
+from arrayfold.order.events import Order, across, fronts, order_of, steps, sweep
 from arrayfold.order.movable import find_obstacle, may_move
 from arrayfold.program.model import Array, ConflictProblem, Problem, Program
 
@@ -84,7 +85,7 @@ class Liveness:
         array = self.program.array(name)
         accesses = self.accesses(array)
         if construction in ("live-live", "butterfly") and not self.order.is_total:
-            raise MethodNotApplicable(f"the {construction} construction needs a total order; use live-write")
+            return self._conflicts_of_steps(array, accesses, construction)
         order = self.order.among(accesses.events)
         if not order.is_total:
             accesses = replace(accesses, races=self._races(array, accesses, order))
@@ -120,6 +121,30 @@ class Liveness:
             program=self.program,
             advice=_REALLOCATE if not is_rare and self._may_be_reallocated(array, accesses) else "",
         )
+
+    def _conflicts_of_steps(
+        self, array: Array, accesses: Accesses, construction: Literal["live-live", "butterfly"]
+    ) -> Conflicts:
+        """The conflicts by way of steps, as if each happened at one moment (DIY16 §2.2)."""
+        to_step = steps(self.program, self.order)
+        if to_step is None:
+            raise MethodNotApplicable(
+                f"the {construction} construction needs a total order, or FORALL loops; use live-write"
+            )
+        races = self._races(array, accesses, self.order.among(accesses.events))
+        times = to_step.get_space().range()
+        order = replace(self.order, before=isl.Map.lex_lt(times), is_total=True, is_parallel=())
+        moved = replace(
+            accesses,
+            writes=coalesced(accesses.writes.apply_range(to_step)),
+            reads=coalesced(accesses.reads.apply_range(to_step)),
+            apart=None,
+        )
+        pairs = _CONSTRUCTIONS[construction](moved, order, live_after(moved, order)).union(races)
+        found = conflicts_from_pairs(
+            array, self.program.context, accesses.cells, pairs, None, self.order.notes
+        )
+        return replace(found, program=self.program)
 
     def _part(
         self,

@@ -117,6 +117,18 @@ def fronts(order: Order) -> list[isl.Map]:
     return [_zero_but(order.before.get_space(), kept) for kept in kinds]
 
 
+def steps(program: Program, order: Order) -> isl.Map | None:
+    """{ [t] -> [s] }: times to steps, each all reads or all writes of a front; None if steps are not all.
+
+    Under FORALL loops alone the steps come one after the other, as the times of a sequential program do
+    (DIY16 §2.2).
+    """
+    is_forall = bool(program.parallel) and set(program.parallel.values()) == {"forall"}
+    if not is_forall or program.tiles or program.schedule is None or order.exclusive is not None:
+        return None
+    return fronts(order)[0] if program.schedule.is_injective() else None
+
+
 def _zero_but(space: isl.Space, kept: Sequence[int]) -> isl.Map:
     """{ [t] -> [f] }: f is t in some dimensions and zero in the others."""
     front = isl.Map.universe(space)
