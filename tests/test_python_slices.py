@@ -1,4 +1,4 @@
-"""Kernels with slices and whole arrays: the folded C gives what NumPy gives, bit for bit."""
+"""Kernels with slices, whole arrays and parallel loops: the folded C gives what NumPy gives, bit for bit."""
 
 from __future__ import annotations
 
@@ -85,6 +85,18 @@ def time_steps(a, T: int):
     a[:] = u[T, :]
 
 
+@af.kernel
+def parallel_rows(image, out):
+    n, m = image.shape
+    twice = af.empty((n, m))
+    for y in af.prange(1, n):
+        total = 0.0
+        for x in range(m):
+            twice[y, x] = image[y, x] * 2
+            total += twice[y, x] + image[y - 1, x]
+        out[y, :] = twice[y, :] / total
+
+
 KERNELS: dict[af.Kernel, Any] = {
     blur: lambda n: (rng.random((n, n + 2)), np.zeros((n, n))),
     gradient: lambda n: (rng.random((n, n)), rng.random(n), np.zeros((n, n))),
@@ -95,6 +107,7 @@ KERNELS: dict[af.Kernel, Any] = {
         rng.integers(-9, 9, n, np.int32),
         np.zeros(n, np.int32),
     ),
+    parallel_rows: lambda n: (rng.random((n, n + 1)), np.zeros((n, n + 1))),
     time_steps: lambda n: (rng.random(n), n),
 }
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from arrayfold.fold.arrays import fold, fold_shared
     from arrayfold.fold.result import FoldedArray, FoldResult
     from arrayfold.frontends import read, read_all
-    from arrayfold.frontends.kernel import Kernel, empty, kernel
+    from arrayfold.frontends.kernel import Kernel, empty, kernel, prange
     from arrayfold.frontends.toml.problem import read_problem, write_problem
     from arrayfold.judge.verify import Counterexample, Proof, Undecided, verify
     from arrayfold.mapping.modular import ModularMapping
@@ -66,6 +66,7 @@ __all__ = [
     "fold",
     "fold_shared",
     "kernel",
+    "prange",
     "read",
     "read_all",
     "read_mappings",
@@ -86,7 +87,7 @@ _MODULES = {
     "fold.arrays": "fold fold_shared",
     "fold.result": "FoldedArray FoldResult",
     "frontends": "read read_all",
-    "frontends.kernel": "Kernel empty kernel",
+    "frontends.kernel": "Kernel empty kernel prange",
     "frontends.toml.problem": "read_problem write_problem",
     "judge.verify": "Counterexample Proof Undecided verify",
     "mapping.modular": "ModularMapping",

@@ -87,6 +87,11 @@ def empty(shape: int | Sequence[int], dtype: Any = None) -> np.ndarray[Any, Any]
     return np.empty(shape, _dtype_of_kernel.get() if dtype is None else _dtype_name(dtype))
 
 
+def prange(start: int, stop: int | None = None, step: int = 1) -> range:
+    """The numbers of a loop of a kernel whose turns may run at once, on several threads."""
+    return range(start) if stop is None else range(start, stop, step)
+
+
 def as_problem(problem: Problem | Kernel) -> Problem:
     """The problem, or that of a kernel."""
     if isinstance(problem, Kernel):

@@ -21,6 +21,7 @@ from arrayfold.frontends.python.signature import Interface, keyword_dtype
 from arrayfold.frontends.python.statements import Body
 from arrayfold.frontends.python.text import Code, CodeMap, PythonText
 from arrayfold.frontends.python.values import C_TYPES, DType, dtype_called
+from arrayfold.order.dependences import find_violation, memory_dependences
 from arrayfold.program.model import Program
 from arrayfold.program.signature import Argument, Signature, Size
 
@@ -87,6 +88,7 @@ class _Translated:
 
     helpers  C functions for what Python has and C has not, by name, and math.h
     rules    conditions on sizes that it asserts, as isl text, each with the node that says so
+    parallel the first loop over af.prange
     """
 
     text: PythonText
@@ -95,6 +97,7 @@ class _Translated:
     helpers: frozenset[str]
     rules: Sequence[tuple[str, ast.expr]]
     extents: dict[str, tuple[Formula, ...]]
+    parallel: ast.For | None = None
 
 
 def read_python(file: str, text: str) -> list[Program]:
@@ -177,7 +180,22 @@ def _finished(program: Program, kernel: _Translated) -> Program:
     for text, node in kernel.rules:
         rules = rules.intersect(_rule(program, kernel, text, node))
     bounded = inside_arrays(replace(program, name=kernel.signature.name), kernel.extents, rules)
+    if kernel.parallel is not None:
+        _check_independent(bounded, kernel.text, kernel.parallel)
     return replace(bounded, signature=kernel.signature)
+
+
+def _check_independent(program: Program, text: PythonText, loop: ast.For) -> None:
+    """Raise if turns that may run at once need the order that Python gives them."""
+    violation = find_violation(program, memory_dependences(program))
+    if violation is not None:
+        sizes = ", ".join(f"{name} = {value}" for name, value in violation.params.items())
+        raise text.error(
+            f"the turns of this loop depend on each other by {violation.cell}"
+            f"{f' at {sizes}' if sizes else ''}",
+            loop.iter,
+            "Use range(), or give each turn elements of its own.",
+        )
 
 
 def _rule(program: Program, kernel: _Translated, text: str, node: ast.expr) -> isl.Set:
@@ -252,7 +270,8 @@ def _translate(
         at=function,
     )
     extents = {c_names.of(name): info.shape for name, info in interface.arrays.items()}
-    return _Translated(text, signature, code, frozenset(body.helpers), interface.rules, extents)
+    helpers = frozenset(body.helpers)
+    return _Translated(text, signature, code, helpers, interface.rules, extents, body.parallel)
 
 
 def _file_head(kernels: Sequence[_Translated]) -> Code:

@@ -272,8 +272,8 @@ def _index_names(function: ast.FunctionDef) -> Iterator[ast.Name]:
             case ast.Subscript(slice=part) | ast.Assert(test=part):
                 inside = [part]
             case ast.Call(
-                func=ast.Attribute(attr="empty" | "zeros" | "ones")
-                | ast.Name(id="empty" | "zeros" | "ones" | "range"),
+                func=ast.Attribute(attr="empty" | "zeros" | "ones" | "prange")
+                | ast.Name(id="empty" | "zeros" | "ones" | "range" | "prange"),
                 args=inside,
             ):
                 pass

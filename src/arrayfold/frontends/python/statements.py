@@ -61,6 +61,7 @@ _IN_PLACE: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.M
 class Body:
     """The region of a kernel: its lines, the types of its scalars, and what it needs of C.
 
+    parallel    the first loop over af.prange
     new_values  arrays for what is assigned to slices, where it depends on what is there -> the statement
     """
 
@@ -68,6 +69,7 @@ class Body:
     variables: dict[str, Value] = field(default_factory=dict[str, Value])
     helpers: set[str] = field(default_factory=set[str])
     new_values: dict[str, ast.stmt] = field(default_factory=dict[str, ast.stmt])
+    parallel: ast.For | None = None
     _counters: list[str] = field(default_factory=list[str])
 
     def translate(self) -> list[Code]:
@@ -364,13 +366,23 @@ class Body:
             *(stop.inside(SUM), "; ", Code.of(f"{variable}{change}", at=node.iter), ") {"),
             at=node,
         )
-        return [head, *self._block(node.body, inner), Code.of("}")]
+        pragma: list[Code] = []
+        if self._is_parallel(node):
+            self.parallel = self.parallel or node
+            pragma = [Code.of("#pragma omp parallel for", at=node)]
+        return [*pragma, head, *self._block(node.body, inner), Code.of("}")]
+
+    def _is_parallel(self, node: ast.For) -> bool:
+        """Whether the turns of a loop may run at once, which `af.prange` says."""
+        return isinstance(node.iter, ast.Call) and self.interface.path(node.iter.func) == "arrayfold.prange"
 
     def _iterator(self, node: ast.For, scope: KernelScope) -> str:
         """The name of a loop, after a check of all but its bounds."""
         text = self.interface.text
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=[_] | [_, _] | [_, _, _], keywords=[]):
+                pass
+            case ast.Call(args=[_] | [_, _] | [_, _, _], keywords=[]) if self._is_parallel(node):
                 pass
             case _:
                 raise text.error(
