@@ -283,3 +283,36 @@ def test_a_hint_about_pointers_that_may_overlap() -> None:
     assert hint is not None
     assert hint.promise.startswith("if its pointers do not overlap, another order has about 50 ")
     assert hint.options == ("--order", "auto", "--no-alias")
+
+
+PYRAMID = """
+void pyramid(int n, const float in[restrict 2 * n + 1][n], float out[restrict n][n])
+{
+  float a[2 * n + 1][n];
+#pragma scop
+  for (int y = 0; y < 2 * n + 1; y++) for (int x = 0; x < n; x++) a[y][x] = 2 * in[y][x];
+  for (int y = 0; y < n; y++) for (int x = 0; x < n; x++) out[y][x] = a[2 * y][x] + a[2 * y + 2][x];
+#pragma endscop
+}
+"""
+
+
+def test_stages_that_run_in_every_second_iteration_have_a_cost() -> None:
+    choice = choose_order(program_of(PYRAMID), {"n": 1000}, MACHINE)
+    assert "fused" in choice.best.candidate.name
+    assert choice.best.cost.cells <= 3 * 1000
+    small = choose_order(program_of(PYRAMID), {"n": 40}, MACHINE)
+    fused = next(rated for rated in small.rated if not rated.is_as_written)
+    assert 0.8 < fused.cost.work / small.as_written.cost.work < 1.25
+
+
+def test_sizes_count_where_mappings_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """A row is enough in the order that is chosen for large pictures."""
+    file = tmp_path / "stages.c"
+    file.write_text(STAGES.replace("a[y - 1][x] + a[y + 1][x]", "a[y][x]"))
+    sizes = ("--param", "h=3000", "--param", "w=3000")
+    arguments = ("check", str(file), "--order", "auto", "--mapping", "a[y, x] -> [x mod w]")
+    assert run(monkeypatch, *arguments, *sizes) == 0
+    assert run(monkeypatch, *arguments[:2], *arguments[4:], *sizes) == 1

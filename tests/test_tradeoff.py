@@ -45,6 +45,8 @@ def test_corners_of_jacobi(jacobi: tuple[Exploration, Path]) -> None:
     assert (smallest.latency, smallest.cells) == (64, 9)
     assert smallest.order.label == "as written"
     assert fastest.parallelism == 8
+    assert smallest.cycles is not None
+    assert smallest.cycles > 0
 
 
 def test_corners_of_blur() -> None:

@@ -48,7 +48,7 @@ def compare(
     talk = source.talk(as_json)
     limit = started_budget(budget)
     options = FoldOptions(parameter_values(param), tuple(array or ()), power_of_two=power_of_two)
-    arrays = compare_methods(source.read(limit), options, limit, progress=talk.step)
+    arrays = compare_methods(source.read(limit, options.params), options, limit, progress=talk.step)
     talk.result(lambda: compare_data(arrays), lambda: compare_report(arrays))
     if not all(any(candidate.is_proved for candidate in array.candidates) for array in arrays):
         raise typer.Exit(1)
@@ -83,7 +83,7 @@ def check(
     talk = source.talk(as_json)
     limit = started_budget(budget)
     options = FoldOptions(parameter_values(param))
-    checked = check_mappings(source.read(limit), mapping, options, limit, progress=talk.step)
+    checked = check_mappings(source.read(limit, options.params), mapping, options, limit, progress=talk.step)
     talk.result(lambda: check_data(checked), lambda: check_report(checked))
     if not all(item.is_valid for item in checked):
         raise typer.Exit(1)
@@ -112,8 +112,9 @@ def conflicts(
     source = input_of(context)
     talk = source.talk(as_json)
     limit = started_budget(budget)
-    problem = source.read(limit)
-    values = checked_params(problem, parameter_values(param))
+    params = parameter_values(param)
+    problem = source.read(limit, params)
+    values = checked_params(problem, params)
     analysis = Analysis.in_time(problem, limit)
     names = array or analysis.foldable()
     found = [analysis.conflicts_in_time(name, limit, construction) for name in names]

@@ -52,7 +52,7 @@ def plot(
     check_output(output, force=force, source=source.file)
     limit = started_budget(budget)
     options = FoldOptions(parameter_values(param), () if array is None else (array,), method)
-    figure = plot_fold(source.read(limit), what, options, limit)
+    figure = plot_fold(source.read(limit, options.params), what, options, limit)
     write_output(output, drawn(figure, path.suffix), force=force, source=source.file)
 
 
@@ -83,10 +83,11 @@ def report(
         raise InputError(f"{output}: a page ends in .html")
     check_output(output, force=force, source=source.file)
     limit = started_budget(budget)
+    options = FoldOptions(parameter_values(param), tuple(array or ()), method)
     page = make_page(
         source.file,
-        source.read(limit),
-        FoldOptions(parameter_values(param), tuple(array or ()), method),
+        source.read(limit, options.params),
+        options,
         mapping=mapping,
         budget=limit,
         progress=source.talk().step,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
@@ -16,6 +17,10 @@ from arrayfold.exact.isl import fix_parameters, maps_of, sets_of
 from arrayfold.explore.orders import NamedOrder
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.methods import Request
+from arrayfold.ordering.cost import cost_of
+from arrayfold.ordering.machine import this_machine
+from arrayfold.ordering.sized_program import SizedProgram
+from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.model import Program
 from arrayfold.select.choose import choose
 
@@ -29,6 +34,7 @@ class Point:
     cells        storage of all temporaries
     mappings     array -> its mapping
     is_cut       why it is not possible is that there was no time to find out
+    cycles       of one thread, as the cost model predicts them; None where it cannot tell
     """
 
     order: NamedOrder
@@ -38,6 +44,7 @@ class Point:
     mappings: Mapping[str, str]
     reason: str = ""
     is_cut: bool = False
+    cycles: float | None = None
 
     def data(self) -> dict[str, Any]:
         """For JSON and for the store of results."""
@@ -49,6 +56,7 @@ class Point:
             "cells": self.cells,
             "mappings": dict(self.mappings),
             "reason": self.reason,
+            "cycles": self.cycles,
         }
 
 
@@ -71,14 +79,22 @@ def _evaluate(program: Program, order: NamedOrder, params: Mapping[str, int], bu
         ordered = order.reorder.apply(program, budget)
         mappings = _folded(ordered, params, budget)
         latency, work = _steps(ordered, params)
+        cycles = _cycles(program, ordered, params)
     except BudgetExceeded as error:
         return not_tried(order, str(error))
     except ArrayfoldError as error:
         return Point(order, 0, 0.0, 0, {}, str(error).splitlines()[0])
     cells = sum(mapping.size.at(params) for mapping in mappings.values())
-    return Point(
-        order, latency, work / latency, cells, {name: str(mapping) for name, mapping in mappings.items()}
-    )
+    texts = {name: str(mapping) for name, mapping in mappings.items()}
+    return Point(order, latency, work / latency, cells, texts, cycles=cycles)
+
+
+def _cycles(program: Program, ordered: Program, params: Mapping[str, int]) -> float | None:
+    """What the cost model predicts for a program in an order."""
+    sized = SizedProgram.of(with_guard_reads(replace(program, happens_before=None, tiles=())), params)
+    assert ordered.schedule is not None
+    cycles = cost_of(sized, ordered.schedule, this_machine()).cycles
+    return None if math.isinf(cycles) else cycles
 
 
 def _folded(program: Program, params: Mapping[str, int], budget: Budget) -> dict[str, EmittableMapping]:

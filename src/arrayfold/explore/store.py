@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from arrayfold.base.errors import InputError
@@ -25,6 +26,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "cells": int,
     "mappings": dict,
     "reason": str,
+    "cycles": (int, float, NoneType),
 }
 
 
@@ -85,7 +87,7 @@ class Store:
         try:
             if data is None or not all(isinstance(data[name], kind) for name, kind in _TYPES.items()):
                 return None
-            return Point(order, *(data[name] for name in _TYPES))
+            return Point(order, **{name: data[name] for name in _TYPES})
         except (KeyError, TypeError):
             return None
 

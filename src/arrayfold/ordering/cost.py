@@ -31,6 +31,9 @@ _CYCLES_TO_WRAP = 40.0
 _STRETCH = 256
 _MOST_UNKNOWN = 0.3
 _NEGLIGIBLE = 0.05
+_LONGEST_PERIOD = 12
+# Vectors are read in these steps with a few more instructions.
+_LARGEST_STRIDE = 2
 # A statement runs at a border if it does so in one of so many iterations.
 _BORDER = 16
 # Rows of arrays of planes are counted one by one where there are no more in the box around them.
@@ -148,20 +151,29 @@ class _Node:
 
     @cached_property
     def _count(self) -> float:
-        """How many iterations its statements have on average: shifted stages do not run in all of them."""
+        """How many periods its statements have on average: shifted stages do not run in all of them."""
         assert self._loop is not None
         d = self._loop
         counts = [
             part.dim_max_val(d).to_python() - part.dim_min_val(d).to_python() + 1
             for part in self.reached.values()
         ]
-        return sum(counts) / len(counts)
+        return sum(counts) / len(counts) / self._period
+
+    @cached_property
+    def _period(self) -> int:
+        """After how many iterations the loop does the same again: stages may run in some of them only."""
+        assert self._loop is not None
+        strides = (part.get_stride(self._loop).to_python() for part in self.reached.values())
+        period = math.lcm(*strides)
+        return period if period <= _LONGEST_PERIOD else 1
 
     def _iteration(self, extra: int = 0) -> _Node:
-        """One iteration in the middle, or a few more."""
+        """One period in the middle, or a few iterations more."""
         assert self._loop is not None
         low, high = self._ends
         middle = (low + high) // 2
+        extra += self._period - 1
         fixed: dict[str, isl.Set] = {}
         for name, part in self.reached.items():
             here = part.lower_bound_val(isl.dim_type.set, self._loop, integer(middle))
@@ -280,7 +292,7 @@ class _Node:
         once, once_weighted = self._inside.footprint
         if once > room:
             return self._count * self._inside.traffic(level)
-        _, twice_weighted = self._iteration(1).footprint
+        _, twice_weighted = self._iteration(self._period).footprint
         mean = (weighted - once_weighted) / max(1.0, self._count - 1)
         return once_weighted + (self._count - 1) * max(0.0, twice_weighted - once_weighted, mean)
 
@@ -378,7 +390,7 @@ def _is_contiguous(move: Sequence[int] | None, *, is_write: bool) -> bool:
         return False
     if not any(move):
         return not is_write or not move
-    return not any(move[:-1]) and abs(move[-1]) == 1
+    return not any(move[:-1]) and abs(move[-1]) <= (1 if is_write else _LARGEST_STRIDE)
 
 
 def _rows_of(touched: Sequence[isl.Set]) -> int:

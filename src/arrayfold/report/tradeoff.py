@@ -32,8 +32,14 @@ def tradeoff_data(exploration: Exploration) -> dict[str, Any]:
 
 
 def tradeoff_report(exploration: Exploration, *, everything: bool) -> RenderableType:
-    """The frontier, or every possible order, and the commands that reproduce it."""
-    numbers = ("steps", "in parallel", "cells")
+    """The frontier, or every possible order, and the commands that reproduce it.
+
+    The time is what the cost model predicts for one thread, in times of the order as written.
+    """
+    numbers = ("steps", "in parallel", "cells", "time")
+    as_written = next(
+        (point.cycles for point in exploration.points if point.order.reorder.is_as_written), None
+    )
     table = PlainTable("order", *numbers, "command", right=numbers)
     frontier = exploration.frontier
     for point in exploration.possible if everything else frontier:
@@ -42,6 +48,7 @@ def tradeoff_report(exploration: Exploration, *, everything: bool) -> Renderable
             f"{point.latency:,}",
             f"{point.parallelism:,.1f}",
             f"{point.cells:,}",
+            "" if not as_written or point.cycles is None else f"{point.cycles / as_written:.2f}",
             Text(shlex.join(exploration.command(point))),
         )
     count, possible = len(exploration.points), len(exploration.possible)

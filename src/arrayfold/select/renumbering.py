@@ -24,12 +24,20 @@ def renumbered(mapping: ModularMapping, steps: Sequence[Vector], conflicts: Conf
     found = mapping
     for k in range(len(mapping.moduli)):
         for step in steps:
-            slope = slope_of(found.matrix[k], step) * Fraction(1, found.divisor(k))
+            shortest = _shortest_along(step, steps)
+            slope = slope_of(found.matrix[k], shortest) * Fraction(1, found.divisor(k))
             if slope == Formula.constant(0):
                 continue
             found = _with_unit_slope(found, k, slope)
             break
     return found if found == mapping or is_proved(conflicts, found) else mapping
+
+
+def _shortest_along(step: Vector, steps: Sequence[Vector]) -> Vector:
+    """The shortest step in the direction of one: a loop may write each cell and read each second one."""
+    pairs = [(a, b) for a in range(len(step)) for b in range(a)]
+    along = (one for one in steps if all(step[a] * one[b] == step[b] * one[a] for a, b in pairs))
+    return min([step, *filter(any, along)], key=lambda one: sum(map(abs, one)))
 
 
 def slope_of(row: Sequence[Formula], step: Vector) -> Formula:

@@ -23,9 +23,12 @@ _SHARE = 0.5
 def propose(sized: SizedProgram) -> Iterator[OrderCandidate]:
     """As many steps as leave their rows in the second cache."""
     times = Times.of(sized.program)
-    if not any(_is_large(sized, nest) for nest in _time_loops(times)):
+    caches = this_machine().caches
+    if not any(_bytes_of_a_step(sized, nest) > caches[1] for nest in _time_loops(times)):
         return
-    sweeps = list(find_sweeps(times, sized.must_keep))
+    found = find_sweeps(times, sized.must_keep)
+    # Strips have short loops, which do not pay where the next cache is near.
+    sweeps = [one for one in found if not one.strips or _bytes_of_a_step(sized, one.nest) > caches[-1]]
     if not sweeps:
         return
     steps = _steps(sized, sweeps)
@@ -38,8 +41,8 @@ def _time_loops(times: Times) -> list[Nest]:
     return [nest for nest in times.nests(list(times.parts)) if nest.loop is not None and times.has_rows(nest)]
 
 
-def _is_large(sized: SizedProgram, nest: Nest) -> bool:
-    """Whether what one step touches has no room in the second cache, so that the next one has to fetch it."""
+def _bytes_of_a_step(sized: SizedProgram, nest: Nest) -> float:
+    """What one step touches; where that has no room in a cache, the next one has to fetch it again."""
     assert nest.loop is not None
     assert sized.program.schedule is not None
     touched: dict[str, list[isl.Set]] = {}
@@ -48,8 +51,7 @@ def _is_large(sized: SizedProgram, nest: Nest) -> bool:
             instances = part.intersect_range(_in_the_middle(part.range(), nest.loop)).domain()
             for array, access, _ in sized.accesses.get(name, ()):
                 touched.setdefault(array, []).append(access.intersect_domain(instances).range())
-    total = sum(_bytes_of_box(sized, array, cells) for array, cells in touched.items())
-    return total > this_machine().caches[1]
+    return sum(_bytes_of_box(sized, array, cells) for array, cells in touched.items())
 
 
 def _in_the_middle(reached: isl.Set, d: int) -> isl.Set:
