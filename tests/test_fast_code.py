@@ -625,3 +625,20 @@ void f(int N, const double in[restrict N][N][N], double out[restrict N][N][N])
     (array,) = result.region().folds
     assert isinstance(array.mapping, ModularMapping)
     assert array.mapping.size.at({"N": 200}) <= 200**3
+
+
+def test_a_row_of_which_each_second_cell_is_read_stays_as_it_is() -> None:
+    text = """
+    void f(int n, const float in[restrict n][2 * n + 1], float out[restrict n][n])
+    {
+      float c[n][2 * n + 1];
+    #pragma scop
+      for (int y = 0; y < n; y++) {
+        for (int x = 0; x < 2 * n + 1; x++) c[y][x] = in[y][x];
+        for (int x = 0; x < n; x++) out[y][x] = c[y][2 * x] + c[y][2 * x + 1] + c[y][2 * x + 2];
+      }
+    #pragma endscop
+    }
+    """
+    (program,) = read_c("f.c", text.encode())
+    assert str(fold(program)["c"].mapping) == "c[y, x] -> [x mod (2*n + 1)]"

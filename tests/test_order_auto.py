@@ -306,9 +306,7 @@ def test_stages_that_run_in_every_second_iteration_have_a_cost() -> None:
     assert 0.8 < fused.cost.work / small.as_written.cost.work < 1.25
 
 
-def test_sizes_count_where_mappings_are_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_sizes_count_where_mappings_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row is enough in the order that is chosen for large pictures."""
     file = tmp_path / "stages.c"
     file.write_text(STAGES.replace("a[y - 1][x] + a[y + 1][x]", "a[y][x]"))

@@ -322,10 +322,17 @@ class _InnermostLoop:
         work = operations / _OPERATIONS_A_CYCLE / (self._lanes if self.is_vectorised else 1.0)
         longest = max(counts.values(), default=0.0)
         chain = longest * _CYCLES_OF_A_CHAIN if self._is_chain else 0.0
-        begin = _CYCLES_TO_BEGIN * len(counts)
+        begin = _CYCLES_TO_BEGIN * sum(map(self._runs, counts))
         if self._wraps:
             begin += _CYCLES_TO_WRAP * (1 + longest / _STRETCH)
         return max(work + calls + begin, chain + _CYCLES_TO_BEGIN)
+
+    def _runs(self, name: str) -> int:
+        """How often the loop begins for a statement: once in each iteration around it."""
+        reached = self.reached[name]
+        depth = reached.dim(isl.dim_type.set)
+        around = reached.project_out(isl.dim_type.set, self.loop, depth - self.loop)
+        return int(str(around.count_val()))
 
     @cached_property
     def _lanes(self) -> float:
