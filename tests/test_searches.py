@@ -239,9 +239,8 @@ def test_a_pattern_may_begin_late(tmp_path: Path) -> None:
     assert_cases(folded, range(7, 12), [6, 8, 10, 12, 14])
 
 
-def test_a_pattern_in_several_parameters_may_begin_late() -> None:
-    """The lattice of a program with three sizes is smallest from M = 4 on, and wrong at M = 3."""
-    reads = [(2, -2, 1), (0, 1, 1), (1, 2, -1)]
+def conflicts_of_three_sizes(reads: list[tuple[int, int, int]]) -> Conflicts:
+    """Those of a program on T x M x N cells that reads so many steps back."""
     inside = [
         f"S[i, j, k] -> A[i - {a}, j - {b}, k - {c}] : "
         f"0 <= i - {a} < T and 0 <= j - {b} < M and 0 <= k - {c} < N"
@@ -258,14 +257,39 @@ def test_a_pattern_in_several_parameters_may_begin_late() -> None:
             'temporary = ["A"]',
         )
     )
-    conflicts = Analysis.of(read_problem("three.toml", text)).conflicts("A")
-    least = {"T": 3, "M": 3, "N": 3}
-    (case,) = cases_of_several_parameters(conflicts, Request.of(conflicts, {}), f("2*M*N - N"), least)
-    assert case.when.is_equal(isl.Set(f"{names}{{ : T >= 3 and M >= 4 and N >= 3 }}"))
+    return Analysis.of(read_problem("three.toml", text)).conflicts("A")
+
+
+LEAST = {"T": 3, "M": 3, "N": 3}
+
+
+def test_a_pattern_in_several_parameters_may_begin_late() -> None:
+    """The lattice of a program with three sizes is smallest from M = 4 on, and wrong at M = 3."""
+    conflicts = conflicts_of_three_sizes([(2, -2, 1), (0, 1, 1), (1, 2, -1)])
+    request = Request.of(conflicts, {})
+    (case,) = cases_of_several_parameters(conflicts, request, f("2*M*N - N"), LEAST)
+    assert case.when.is_equal(isl.Set("[T, M, N] -> { : T >= 3 and M >= 4 and N >= 3 }"))
     assert str(case.size) == "2*M*N - M - 2*N + 5"
     for sizes in ({"T": 3, "M": 4, "N": 3}, {"T": 4, "M": 4, "N": 4}):
         assert not colliding(conflicts, case.mapping, sizes)
-    assert colliding(conflicts, case.mapping, least)
+    assert colliding(conflicts, case.mapping, LEAST)
+
+
+def test_rows_of_a_lattice_may_depend_on_residues_of_several_parameters() -> None:
+    """(1, -1, 2), (0, M - 1, 2), (0, 3, 2 - N): one row for even M, another one unless N mod 3 is 2."""
+    conflicts = conflicts_of_three_sizes([(0, 2, 1), (1, -1, 2)])
+    cases = cases_of_several_parameters(conflicts, Request.of(conflicts, {}), f("M*N"), LEAST)
+    assert {str(case.size) for case in cases} == {"M*N - 2*M - N + 8"}
+    known = isl.Set.empty(conflicts.context.get_space())
+    for case in cases:
+        assert case.when.is_disjoint(known)
+        known = known.union(case.when)
+    expected = "T >= 3 and M >= 5 and N >= 4 and (M mod 2 = 0 or N mod 3 < 2)"
+    assert isl.Set(f"[T, M, N] -> {{ : {expected} }}").is_subset(known)
+    assert known.is_disjoint(isl.Set("[T, M, N] -> { : M mod 2 = 1 and N mod 3 = 2 }"))
+    for sizes in ({"T": 3, "M": 4, "N": 5}, {"T": 3, "M": 5, "N": 6}, {"T": 3, "M": 5, "N": 4}):
+        (case,) = (one for one in cases if not one.when.is_disjoint(fix_parameters(sizes)))
+        assert not colliding(conflicts, case.mapping, sizes)
 
 
 def colliding(conflicts: Conflicts, mapping: ModularMapping, sizes: dict[str, int]) -> set[tuple[int, ...]]:

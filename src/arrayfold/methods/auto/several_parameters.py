@@ -43,12 +43,14 @@ _Line: TypeAlias = tuple[Vector, tuple[Vector, ...]]
 
 @dataclass(frozen=True, eq=False)
 class FittedLattices:
-    """Mappings that have one fitted lattice each.
+    """Fitted lattices, and mappings that have one of them each.
 
-    point  the least parameter values to which lattices were fitted
+    point     the least parameter values to which lattices were fitted
+    matrices  their bases
     """
 
     point: SizePoint
+    matrices: tuple[Matrix, ...]
     mappings: tuple[ModularMapping, ...]
 
 
@@ -83,12 +85,13 @@ def fit_several_parameters(conflicts: Conflicts, request: Request, best: Formula
         table.append((one, optimum))
     if all(best.evaluate(one) <= optimum.index for one, optimum in table):
         return None
+    matrices = tuple(itertools.islice(_bases(table, names), _MOST_BASES))
     mappings = [
         mapping
-        for matrix in itertools.islice(_bases(table, names), _MOST_BASES)
+        for matrix in matrices
         for mapping in itertools.islice(rows_of_matrix(conflicts, matrix, names), _MOST_MAPPINGS)
     ]
-    return FittedLattices(point, tuple(mappings))
+    return FittedLattices(point, matrices, tuple(mappings))
 
 
 def _names_that_matter(conflicts: Conflicts, names: Sequence[str]) -> list[str]:
