@@ -24,6 +24,7 @@ from arrayfold.select.choose import choose
 from arrayfold.select.linear_form import in_linear_form
 from arrayfold.select.mapping_case import MappingCase
 from arrayfold.select.policy import best_for_loops, stands_for
+from arrayfold.select.smaller_lattices import find_smallest_lattice
 
 _SHARE_FOR_CONFLICTS = 0.6
 _OPERATIONS_FOR_BOUND = 1_500_000
@@ -74,7 +75,10 @@ def fold_one(
         assert isinstance(best.verdict, Proof)
     seconds = time.perf_counter() - start
     parts = (name, best.method, best.mapping, best.verdict, bound, conflicts, seconds, params, cases)
-    return FoldedArray(*parts, cut_short=budget.cut_words(cuts))
+    found = FoldedArray(*parts, cut_short=budget.cut_words(cuts))
+    if found.is_optimal or power_of_two or found.limits:
+        return found
+    return replace(found, smallest_lattice=find_smallest_lattice(conflicts, found.size, budget))
 
 
 def _budget_for_bound(analysis: Analysis, budget: Budget) -> Budget:

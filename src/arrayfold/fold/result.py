@@ -31,6 +31,7 @@ from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Problem, Program
 from arrayfold.run.callable import CompiledKernel
 from arrayfold.select.mapping_case import MappingCase
+from arrayfold.select.smaller_lattices import SmallestLattice
 from arrayfold.sharing.footprint import Footprint, SharedBlock
 
 NO_TEMPORARY = "There is no temporary array to fold; name one with --temporary."
@@ -44,6 +45,7 @@ class FoldedArray:
     role            what it is for, where it replaces no array alone, such as a tile
     members         the mappings of the arrays that it holds, where these are several
     cut_short       what was not looked at for want of time, in words
+    smallest_lattice  why no lattice mapping is smaller, where the size is above the lower bound
     """
 
     name: str
@@ -59,6 +61,7 @@ class FoldedArray:
     role: str | None = None
     members: tuple[ModularMapping, ...] = ()
     cut_short: str = ""
+    smallest_lattice: SmallestLattice | None = None
 
     def __post_init__(self) -> None:
         # A bound above a size that was proved to suffice is wrong, and nobody gets to see it.
@@ -121,9 +124,12 @@ class FoldedArray:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of its conflicts, and what else to try if it is not as small as can be."""
+        """What is to be said of its conflicts and of smaller lattices, and what else to try."""
         advice = self.conflicts.advice
-        return (*self.conflicts.notes, advice) if advice and not self.is_optimal else self.conflicts.notes
+        least = self.smallest_lattice
+        lattice = () if least is None or not least.is_everywhere else (least.words,)
+        advices = (advice,) if advice and not self.is_optimal else ()
+        return (*self.conflicts.notes, *lattice, *advices)
 
     @property
     def limits(self) -> str:

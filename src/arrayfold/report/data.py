@@ -196,6 +196,10 @@ def _folded(result: FoldResult, array: FoldedArray) -> dict[str, Any]:
         data["cells_when"] = str(array.lower_bound.where.gist(array.gap.context))
     if array.gap.words and not (array.gap.is_minimal_everywhere or array.gap.only_here):
         data["optimal_when"] = str(array.gap.minimal_where.gist(array.gap.context))
+    if array.smallest_lattice is not None:
+        lattice = array.smallest_lattice
+        at = [dict(sizes) for sizes in lattice.sizes]
+        data["smallest_lattice"] = {"everywhere": lattice.is_everywhere, "at": at, "why": lattice.words}
     if isinstance(array.mapping, TableMapping) and array.lower_bound.clique is not None:
         data["conflicting_cells"] = [list(cell) for cell in array.lower_bound.clique.cells]
     if array.is_sized:

@@ -181,7 +181,9 @@ def _verdict(array: FoldedArray) -> Text:
     limits = f", {array.limits}" if array.limits else ""
     if array.gap.words:
         return Text(f"proved, {array.gap.words}{_times(array.gap)}{limits}", style="bold green")
-    return Text(f"proved{_times(array.gap)}{limits}", style="green")
+    lattice = array.smallest_lattice
+    least = ", smallest lattice" if lattice is not None and lattice.is_everywhere else ""
+    return Text(f"proved{least}{_times(array.gap)}{limits}", style="green")
 
 
 def _times(gap: Gap) -> str:
