@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -47,26 +49,47 @@ def package(path: Path) -> str:
 
 def imported(path: Path) -> set[str]:
     """The packages of arrayfold that a file imports, also inside functions."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        names: list[str] = []
+    tree = ast.parse(path.read_text())
+    return {name.split(".")[1] for name in imported_names(tree) if name.startswith("arrayfold.")}
+
+
+def imported_names(tree: ast.AST) -> Iterator[str]:
+    """What is imported, with its module where that is asked for a name: `arrayfold.exact.isl.points`."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-            if node.module == "arrayfold":
-                names = [f"arrayfold.{alias.name}" for alias in node.names]
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("arrayfold.")}
-    return found
+            yield from (alias.name for alias in node.names)
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_when_run(path: Path) -> set[str]:
+    """The modules of arrayfold that a module imports, also inside functions, but not for type checkers."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    found = {name if name in MODULES else name.rpartition(".")[0] for name in imported_names(tree)}
+    return found & MODULES - {module_of(path)}
 
 
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
+MODULES = {module_of(path) for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_package_imports_only_packages_above_it(path: Path) -> None:
     above = PACKAGES[: PACKAGES.index(package(path)) + 1]
     assert imported(path) <= set(above)
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    """Not even inside functions, where a late import would hide it."""
+    sorter = TopologicalSorter({module_of(path): imports_when_run(path) for path in FILES})
+    sorter.prepare()
 
 
 def test_the_top_level_holds_packages_only() -> None:

@@ -14,6 +14,7 @@ from arrayfold.base.errors import NotAffine
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters, integer, smallest_point
 from arrayfold.exact.relations import relation
+from arrayfold.mapping.subscripts import c_subscripts, python_subscripts, quasi_affine
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,6 @@ class ModularMapping:
         >>> rows.to_c(["y", "x"])
         '[(y % 3 + 3) % 3][(x % N + N) % N]'
         """
-        from arrayfold.mapping.subscripts import c_subscripts
-
         return c_subscripts(self, subscripts, cells)
 
     def to_python(self, subscripts: Sequence[str]) -> str:
@@ -196,8 +195,6 @@ class ModularMapping:
         >>> linear.to_python(["y - 1", "x"])
         '[(N*(y - 1) + x) % (2*N + 1)]'
         """
-        from arrayfold.mapping.subscripts import python_subscripts
-
         return python_subscripts(self, subscripts)
 
     def to_isl(self, cells: isl.Set | None = None) -> isl.Map:
@@ -212,8 +209,6 @@ class ModularMapping:
         Map("[N] -> { A[x] -> [x] : 0 <= x < N }")
         """
         if cells is not None:
-            from arrayfold.mapping.subscripts import quasi_affine
-
             return quasi_affine(self, cells)
         rows: list[str] = []
         for k, modulus in enumerate(self.moduli):

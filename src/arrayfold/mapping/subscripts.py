@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -14,7 +15,9 @@ from arrayfold.exact.formula_isl import isl_text
 from arrayfold.exact.isl import coalesced, parameter_names
 from arrayfold.exact.relations import relation
 from arrayfold.exact.signs import is_at_least, is_at_most
-from arrayfold.mapping.modular import ModularMapping
+
+if TYPE_CHECKING:
+    from arrayfold.mapping.modular import ModularMapping
 
 _MOST_QUOTIENTS = 16
 
