@@ -15,7 +15,7 @@ from arrayfold.base.errors import InputError
 from arrayfold.base.remembered import remembered
 from arrayfold.exact.isl import coalesced, fix_parameters, maps_of
 from arrayfold.exact.parameter_values import smallest_parameters
-from arrayfold.exact.relations import close, close_through, relation, union_of_maps
+from arrayfold.exact.relations import Closure, close, close_through, relation, union_of_maps
 from arrayfold.order.tiles import before_in_tiles
 from arrayfold.program.model import Program
 
@@ -233,20 +233,22 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     """Times [s, i, phase] that only tell instances apart, or [t, phase] if there is a schedule as well.
 
     The relation alone orders instances; the schedule names one of the executions. It is closed through the
-    instances that run in every execution.
+    instances that run in every execution. Instances that come before each other both ways round never run
+    together (DIY16 §3.2, the last of its four cases).
     """
     if program.exclusive is not None:
         # Of instances that never run together anything may be said.
         given = given.subtract(program.exclusive).subtract(program.exclusive.reverse())
-    closure = close(given)
-    cycle = closure.superset.intersect(program.domain().identity())
-    if not closure.is_exact and not cycle.is_empty():
-        cycle = _cycle_at_small_sizes(program, given)
-    if not cycle.is_empty():
-        raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
     optional = program.may_not_run()
+    sure = program.domain().subtract(optional)
+    closure = close(given.intersect_domain(sure).intersect_range(sure))
+    _check_cycles(program, closure, given.intersect_domain(sure).intersect_range(sure))
+    never = isl.UnionMap.empty(given.get_space())
     if not optional.is_empty():
-        closure = close_through(given, program.domain().subtract(optional))
+        closure = close_through(given, sure)
+        both_ways = coalesced(closure.relation.intersect(closure.relation.reverse()))
+        never = both_ways.subtract(program.domain().identity())
+        closure = replace(closure, relation=closure.relation.subtract(both_ways))
     coordinates = _instance_coordinates(program)
     if program.schedule is not None:
         is_one = program.schedule.is_injective()
@@ -264,7 +266,7 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
     read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
     events = read_times.union(write_times).range().extract_set(before.get_space().domain())
-    return Order(
+    order = Order(
         read_times=read_times,
         write_times=write_times,
         before=before,
@@ -273,6 +275,16 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
         notes=notes,
         events=events,
     )
+    return order if never.is_empty() else _with_exclusive(order, never)
+
+
+def _check_cycles(program: Program, closure: Closure, given: isl.UnionMap) -> None:
+    """Raise where instances that surely run come before themselves."""
+    cycle = closure.superset.intersect(program.domain().identity())
+    if not closure.is_exact and not cycle.is_empty():
+        cycle = _cycle_at_small_sizes(program, given)
+    if not cycle.is_empty():
+        raise InputError(f"happens_before has a cycle through {cycle.domain().sample_point()}")
 
 
 def _cycle_at_small_sizes(program: Program, relation: isl.UnionMap) -> isl.UnionMap:
@@ -314,7 +326,8 @@ def _with_exclusive(order: Order, exclusive: isl.UnionMap) -> Order:
     both = exclusive.union(exclusive.reverse())
     both = both.subtract(both.domain().identity())
     on_times = both.apply_domain(events).apply_range(events).extract_map(order.before.get_space())
+    if order.exclusive is not None:
+        on_times = on_times.union(order.exclusive)
     note = "some instances never run together; reads are taken to find a value all the same"
-    return replace(
-        order, is_total=False, is_swept=False, notes=(*order.notes, note), exclusive=coalesced(on_times)
-    )
+    notes = order.notes if note in order.notes else (*order.notes, note)
+    return replace(order, is_total=False, is_swept=False, notes=notes, exclusive=coalesced(on_times))
