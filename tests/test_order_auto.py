@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arrayfold.base.budget import Budget
 from arrayfold.base.choices import Style
 from arrayfold.base.errors import InputError
 from arrayfold.fold.arrays import fold
@@ -279,7 +280,7 @@ def test_no_hint_where_none_is_needed(
 def test_a_hint_about_pointers_that_may_overlap() -> None:
     text = Path("examples/blur.c").read_bytes().replace(b"restrict ", b"")
     (program,) = read_c("blur.c", text)
-    hint = order_hint(program, {"N": 50})
+    hint = order_hint(program, {"N": 50}, Budget(None))
     assert hint is not None
     assert hint.promise.startswith("if its pointers do not overlap, another order has about 50 ")
     assert hint.options == ("--order", "auto", "--no-alias")

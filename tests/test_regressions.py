@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import islpy as isl
@@ -285,3 +286,33 @@ def test_a_minimum_that_isl_finds_and_no_point_attains() -> None:
     assert isinstance(verdict, Counterexample)
     x, y = verdict.cells
     assert mapping.address(x, verdict.params) == mapping.address(y, verdict.params)
+
+
+def test_an_array_without_cells_is_no_reason_for_another_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = tmp_path / "never.toml"
+    file.write_text(
+        'context = "[N] -> { : N >= 1 }"\ndomain = "[N] -> { S[i] : 0 <= i < N }"\n'
+        'write = "[N] -> { S[i] -> A[i]; S[i] -> B[i] : i < 0 }"\nschedule = "[N] -> { S[i] -> [i] }"\n'
+        'temporary = ["A", "B"]\n'
+    )
+    assert run(monkeypatch, "fold", str(file)) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_another_order_is_looked_for_within_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """What is printed does not wait for the hint."""
+    file = tmp_path / "two.c"
+    file.write_text(
+        "void f(int n, const int in[restrict n], int out[restrict n]) {\n int t[n];\n#pragma scop\n"
+        " for (int i = 0; i < n; i++) t[i] = in[i];\n for (int i = 0; i < n; i++) out[i] = t[i];\n"
+        "#pragma endscop\n}\n"
+    )
+    assert run(monkeypatch, "fold", str(file)) == 0
+    assert "hint: another order has about 1 instead of" in capsys.readouterr().out
+    monkeypatch.setattr("arrayfold.ordering.hint.compared_orders", lambda *_: time.sleep(3600))
+    assert run(monkeypatch, "fold", str(file), "--budget", "2") == 0
+    assert "t[i] -> [i mod n]" in capsys.readouterr().out

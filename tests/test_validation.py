@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
+from arrayfold.validation import Subject, validate
 from support.command import run
 from support.validated import agree, compared, difference
 
@@ -416,3 +418,10 @@ def test_sizes_beyond_a_machine_word() -> None:
     found = compared(ORIGINAL, folded("3"), context="[N] -> { : N >= 9223372036854775807 }")
     assert found.is_equal
     assert not found.compared.get("k")
+
+
+def test_after_the_deadline_one_size_is_enough() -> None:
+    subject = Subject("k", (ORIGINAL.index("#pragma scop"),), (isl.Set("[N] -> { : N >= 1 }"),))
+    texts = ("original.c", ORIGINAL.encode()), ("new.c", folded("3").encode())
+    assert len(validate(*texts, [], [subject], 0.0).compared["k"]) == 1
+    assert len(validate(*texts, [], [subject]).compared["k"]) > 6

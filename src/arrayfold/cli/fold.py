@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -367,20 +367,32 @@ class _Job:
 
     def _hint(self, results: Sequence[FoldResult]) -> str:
         """What to type where arrays stay large in the order of the text, and another one would help."""
-        from arrayfold.ordering.hint import order_hint
+        from arrayfold.base.deadline import answer_in_time
+        from arrayfold.ordering.hint import OrderHint, order_hint
 
         if self.source.order is not None or self.options.share is not None or self.options.local is not None:
             return ""
-        large = (one for one in results if any(map(_stays_large, one.arrays)))
-        hints = (order_hint(one.problem, self.options.params) for one in large)
-        return next((hint.line(sys.argv[1:]) for hint in hints if hint is not None), "")
+        large = [one.problem for one in results if any(map(_stays_large, one.arrays))]
+
+        def look(_: Callable[[str], None]) -> OrderHint | None:
+            hints = (order_hint(one, self.options.params, self.budget) for one in large)
+            return next((hint for hint in hints if hint is not None), None)
+
+        try:
+            hint = answer_in_time(look, self.budget, "another order") if large else None
+        except BudgetExceeded:
+            hint = None
+        return "" if hint is None else hint.line(sys.argv[1:])
 
 
 def _stays_large(array: FoldedArray) -> bool:
     """Whether an array keeps at least half of its cells where sizes are large."""
     from arrayfold.exact.parameter_values import large_parameters
 
-    at = large_parameters(array.conflicts.context)
+    context = array.conflicts.context
+    if context.is_empty():
+        return False
+    at = large_parameters(context)
     return 2 * array.size.at(at) > array.original_size_at(at)
 
 

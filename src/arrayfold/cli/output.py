@@ -134,7 +134,7 @@ class FoldedOutput:
             _say(f"{name} keeps its declaration in the code: at some sizes its fold would take more memory")
         validation: Validation | None = None
         if self.output is not None:
-            validation = self._checked(regions, code) if self.is_checked else None
+            validation = self._checked(regions, code, budget.deadline) if self.is_checked else None
             write_output(self.output, code, force=self.force, source=self.file)
         return (self._runs(results, regions, code, params) if self.run else []), validation
 
@@ -166,12 +166,12 @@ class FoldedOutput:
     def _with_checks(self, regions: Iterable[FoldedRegion]) -> list[FoldedRegion]:
         return [replace(region, checks_assumptions=self.checks_assumptions) for region in regions]
 
-    def _checked(self, regions: Sequence[FoldedRegion], code: bytes) -> Validation:
+    def _checked(self, regions: Sequence[FoldedRegion], code: bytes, deadline: float) -> Validation:
         """What executing the original and the new code shows; an error if they differ."""
         from arrayfold.validation.subjects import validate_code
 
         name = "the folded text" if self.output in (None, "-") else self.output
-        validation = validate_code(regions, code, name, has_context=self.has_context)
+        validation = validate_code(regions, code, name, has_context=self.has_context, deadline=deadline)
         if not validation.is_equal:
             raise CheckFailed(
                 f"nothing is written, because {validation}\n  This is a defect of arrayfold: please report "

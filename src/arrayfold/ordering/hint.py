@@ -37,8 +37,10 @@ class OrderHint:
         return f"hint: {self.promise}: {shlex.join(command)}"
 
 
-def order_hint(problem: Problem, params: Mapping[str, int]) -> OrderHint | None:
+def order_hint(problem: Problem, params: Mapping[str, int], budget: Budget) -> OrderHint | None:
     """A hint, if the cost model finds an order clearly smaller or faster than that of the text, and soon.
+
+    It is looked for in what is left of a budget, however much that is.
 
     Programs with parallel loops, relations in place of a schedule, or another order are left alone.
     """
@@ -47,7 +49,7 @@ def order_hint(problem: Problem, params: Mapping[str, int]) -> OrderHint | None:
     if problem.parallel or problem.happens_before is not None or problem.relocation.origins:
         return None
     with suppress(ArrayfoldError):
-        choice = compared_orders(problem, params, Budget(None).part(1.0, _OPERATIONS))
+        choice = compared_orders(problem, params, budget.part(1.0, _OPERATIONS))
         before, after = choice.as_written.cost, choice.best.cost
         is_smaller = before.cells >= _TIMES_SMALLER * after.cells
         is_faster = before.cycles >= _TIMES_FASTER * after.cycles

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -108,18 +109,23 @@ def _range_text(name: str, values: Sequence[int]) -> str:
 
 
 def validate(
-    original: tuple[str, bytes], new: tuple[str, bytes], arguments: Sequence[str], subjects: Sequence[Subject]
+    original: tuple[str, bytes],
+    new: tuple[str, bytes],
+    arguments: Sequence[str],
+    subjects: Sequence[Subject],
+    deadline: float = float("inf"),
 ) -> Validation:
     """Execute the original and the new text of functions at small sizes, and compare what is left.
 
     original, new  names and texts of the files
     arguments      options for the C parser
+    deadline       from then on a function whose smallest size is compared is done
     """
     compared: dict[str, tuple[Mapping[str, int], ...]] = {}
     unchecked: dict[str, str] = {}
     for subject in subjects:
         try:
-            found = _TextComparison(original, new, arguments, subject).run()
+            found = _TextComparison(original, new, arguments, subject).run(deadline)
         except Unsupported as reason:
             unchecked[subject.function] = str(reason)
             continue
@@ -156,7 +162,7 @@ class _TextComparison:
         self._limit = _OF_ONE
         self._endless: set[int] = set()
 
-    def run(self) -> Difference | tuple[list[Mapping[str, int]], str]:
+    def run(self, deadline: float) -> Difference | tuple[list[Mapping[str, int]], str]:
         """The sizes at which both agree and, if there is none, why; or the first difference."""
         error = self._original.error()
         if error is not None:
@@ -170,7 +176,8 @@ class _TextComparison:
         for series in _SERIES:
             self._limit = _OF_EXTREME if series is extreme_sizes else _OF_ONE
             for sizes in series(self._subject.contexts, self._names, self._subject.fixed):
-                is_enough = series is further_sizes and len(compared) >= _FEWEST
+                is_late = bool(compared) and time.monotonic() > deadline
+                is_enough = is_late or (series is further_sizes and len(compared) >= _FEWEST)
                 if is_enough or (self._spent > _STEPS and series is not extreme_sizes):
                     break
                 if sizes in tried:

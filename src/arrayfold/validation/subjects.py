@@ -21,7 +21,12 @@ _OF_NEW_ARRAYS = 64 * 1024
 
 
 def validate_code(
-    regions: Sequence[FoldedRegion], code: bytes, file: str, *, has_context: bool = True
+    regions: Sequence[FoldedRegion],
+    code: bytes,
+    file: str,
+    *,
+    has_context: bool = True,
+    deadline: float = float("inf"),
 ) -> Validation:
     """Execute the text that regions come from and the one that was written of them, and compare.
 
@@ -29,6 +34,7 @@ def validate_code(
     file         what the new text is called in messages
     has_context  the user has narrowed the context beyond what the text says; if not, only those sizes are
                  left out that the result says are excluded, so that nothing is assumed in silence
+    deadline     from then on the smallest sizes are enough
     """
     found: dict[str, Subject] = {}
     text = None
@@ -48,7 +54,8 @@ def validate_code(
             max(subject.more, _more(region, source)),
         )
     assert text is not None
-    return validate((text.file, text.as_written), (file, code), text.arguments, list(found.values()))
+    texts = (text.file, text.as_written), (file, code)
+    return validate(*texts, text.arguments, list(found.values()), deadline)
 
 
 def _context(region: FoldedRegion, source: CSource, *, is_given: bool) -> isl.Set:
