@@ -85,8 +85,38 @@ def test_the_message_says_which_range_is_missing() -> None:
 
 
 def test_a_stride_of_its_own_is_assumed_to_be_as_long_as_a_row() -> None:
-    program = program_of(ROWS.replace("in[y * w + x]", "in[y * n + x]") % ("w", "x"))
-    assert "n >= w (line 8: in[y * n + x] stays in its row)" in map(str, program.assumptions)
+    program = program_of(ROWS.replace("out[y * w + x]", "out[y * n + x]") % ("w", "x"))
+    assert "n >= w (line 11: out[y * n + x] stays in its row)" in map(str, program.assumptions)
+
+
+FRAMES = """
+void f(int frames, int hop, const float *restrict signal, float *restrict out)
+{
+    float t[frames][8];
+#pragma scop
+    for (int k = 0; k < frames; k++) {
+        for (int i = 0; i < 8; i++) t[k][i] = signal[k * hop + i];
+        for (int i = 0; i < 8; i++) out[8 * k + i] = t[k][7 - i];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_rows_that_are_only_read_may_overlap() -> None:
+    program = program_of(FRAMES)
+    assert not any("hop" in str(one) for one in program.assumptions)
+    expected = isl.UnionMap("[frames] -> { S_0[k, i] -> signal[k, i] : 0 <= k < frames and 0 <= i < 8 }")
+    assert cells_read(program, "signal").is_equal(expected)
+    result = fold(program)
+    code = result.to_c().encode()
+    for hop in (0, 1, 3, 8, 11):
+        assert run_both(result, code, params={"frames": 5, "hop": hop}).is_equal
+
+
+def test_rows_that_are_written_somewhere_must_not_overlap() -> None:
+    program = program_of(FRAMES.replace("out[8 * k + i] =", "signal[k * hop + i] =").replace("const ", ""))
+    assert any("hop >= 8" in str(one) for one in program.assumptions)
 
 
 def test_an_array_of_two_shapes_is_kept_and_the_others_fold() -> None:

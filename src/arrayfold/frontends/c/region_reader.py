@@ -146,13 +146,17 @@ class RegionReader:
         effects = [effect for item in self.found for effect in item.effects if effect.subscripts is not None]
         found: dict[Variable, Subscripts] = {}
         changed = frozenset(assigned_in(walk(self.region.function.body)))
+        written = {effect.variable for item in self.found for effect in item.effects if effect.is_write}
         for array in self.arrays:
-            found[array] = reader.of(array, [effect for effect in effects if effect.variable is array])
+            own = [effect for effect in effects if effect.variable is array]
+            found[array] = reader.of(array, own, is_written=array in written)
             shape, unread = found[array].shape, found[array].unread
             if unread is not None and self.text.is_translated:
                 # Other languages count from the end where a subscript is negative.
                 raise unread.error
-            if shape is not None:
+            if found[array].may_overlap and shape is not None:
+                self.extents[array] = [None] * len(shape.strides)
+            elif shape is not None:
                 self.extents[array] = reader.extents_of(array, shape, changed)
                 allocation = self.own.allocations.get(array)
                 size = None if allocation is None else self._sizes.count(allocation)
@@ -245,7 +249,8 @@ class RegionReader:
             if array in self.own.allocations:
                 continue
             known = [extent.pos_set().params() for extent in extents if extent is not None]
-            if extents and extents[0] is None and self.subscripts[array].shape is not None:
+            subscripts = self.subscripts[array]
+            if extents and extents[0] is None and subscripts.shape and not subscripts.may_overlap:
                 known += self._rows(array)
             reason = f"{'extent' if len(known) == 1 else 'extents'} of {array.name}"
             self.context.require(known, reason, array.at)

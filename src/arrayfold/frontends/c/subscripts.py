@@ -40,12 +40,14 @@ class Subscripts:
     shape    the strides of a flat array that has several dimensions in the model
     unread   an access of which not all is known; None if there is none
     is_sure  more that is known of the parameters cannot say more
+    may_overlap  its rows may have elements in common, as those of an array that is only read may
     """
 
     values: Mapping[Effect, Values]
     shape: Shape | None = None
     unread: Unreadable | None = None
     is_sure: bool = True
+    may_overlap: bool = False
 
     def says(self, effect: Effect) -> bool:
         """Whether it says which element an access means."""
@@ -60,8 +62,11 @@ class SubscriptReader:
         self._affine = affine
         self._sums = PolynomialReader(affine)
 
-    def of(self, array: Variable, effects: Sequence[Effect]) -> Subscripts:
-        """The subscripts of all accesses of an array that name an element."""
+    def of(self, array: Variable, effects: Sequence[Effect], *, is_written: bool) -> Subscripts:
+        """The subscripts of all accesses of an array that name an element.
+
+        is_written  whether the region may write it
+        """
         needs, wraps = len(self._affine.needs), len(self._affine.wraps)
         plain = self._plain(effects)
         # What is made from another language knows the dimensions of its arrays.
@@ -69,7 +74,7 @@ class SubscriptReader:
         if not is_flat and all(one.address is None for one in effects):
             return plain
         del self._affine.needs[needs:], self._affine.wraps[wraps:]
-        return self._flat(effects)
+        return self._flat(effects, is_written=is_written)
 
     def extents_of(
         self, array: Variable, shape: Shape, changed: Collection[Variable]
@@ -110,7 +115,7 @@ class SubscriptReader:
 
     # ------------------------------------------------ flat arrays
 
-    def _flat(self, effects: Sequence[Effect]) -> Subscripts:
+    def _flat(self, effects: Sequence[Effect], *, is_written: bool) -> Subscripts:
         sums: dict[Effect, Polynomial | None] = {}
         unread: Unreadable | None = None
         for effect in effects:
@@ -130,6 +135,10 @@ class SubscriptReader:
             return Subscripts(values, None, unread or self._without_shape(odd))
         tries = [_Rows(self._affine, self._text, shape, known) for shape in shapes]
         best = min(tries, key=lambda one: len(one.lost))
+        if not is_written and unread is None and (best.needs or best.lost):
+            overlapping = _overlapping(best.shape, known)
+            if overlapping is not None:
+                return overlapping
         self._affine.needs += best.needs
         rank = len(best.shape.strides)
         values = {effect: best.values.get(effect, (None,) * rank) for effect in sums}
@@ -147,6 +156,16 @@ class SubscriptReader:
         if effect is None:
             return None
         return _unreadable(self._text, effect, "no length of rows fits its subscripts")
+
+
+def _overlapping(shape: Shape, sums: Mapping[Effect, Polynomial]) -> Subscripts | None:
+    """Subscripts in a shape whose rows may overlap; None if some are no sums of multiples of its strides.
+
+    Nothing needs to be known of the length of rows where the elements are only read.
+    """
+    found = {effect: shape.coefficients(value, effect.scope.space) for effect, value in sums.items()}
+    values: dict[Effect, Values] = {one: tuple(parts) for one, parts in found.items() if parts is not None}
+    return Subscripts(values, shape, may_overlap=True) if len(values) == len(found) else None
 
 
 class _Rows:
