@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from arrayfold.base.errors import InputError, SourcePosition
@@ -10,15 +11,17 @@ from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit, NotInText
 from arrayfold.c.lexer import CHOSEN_END, CHOSEN_START, Pragma
 from arrayfold.c.source import CText
-from arrayfold.c.tree import CStatement, FunctionTree, walk
+from arrayfold.c.tree import CStatement, FunctionTree, Variable, walk
 from arrayfold.frontends.c.clang import Unit
 from arrayfold.frontends.c.normal.texts import end_of
 from arrayfold.program.model import Program
 
+Edits = tuple[Edit, ...]
 Attempt = Callable[[Sequence[Edit], Sequence[str]], Sequence[Program]]
 
 _MOST_ATTEMPTS = 40
 _MOST_LISTED = 12
+_FILLING = ("memcpy", "memset", "memmove")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class RegionCandidate:
 
     function: FunctionTree
     statements: tuple[CStatement, ...]
-    edits: tuple[Edit, ...]
+    edits: Edits
     first: int
     last: int
     program: Program
@@ -125,21 +128,22 @@ class RegionChooser:
         self, function: FunctionTree, run: Sequence[CStatement], refusals: list[InputError]
     ) -> Iterator[RegionCandidate]:
         """The regions among consecutive statements, and inside of them where they cannot be read."""
-        run = _trimmed(run, has_loops=_has_loops(function.body))
-        if not run or self._attempts_left <= 0:
+        core = _trimmed(run, has_loops=_has_loops(function.body))
+        if not core or self._attempts_left <= 0:
             return
+        found = self._extended(function, run, core)
+        if found is not None:
+            yield found
+            return
+        run = core
         try:
-            edits = self._pragmas_around(run)
-            self._attempts_left -= 1
-            (program,) = self._attempt(edits, [function.name])
+            yield self._candidate(function, run, self._pragmas_around(run))
         except NotInText:
             culprit = None
         except InputError as error:
             refusals.append(error)
             culprit = self._culprit(run, error.place)
         else:
-            lines = self._text.line(run[0].span.start), self._text.line(max(0, edits[1].start - 1))
-            yield RegionCandidate(function, tuple(run), edits, *lines, program)
             return
         if culprit is None and len(run) > 1:
             for one in run:
@@ -150,6 +154,57 @@ class RegionChooser:
         for inner in _inner_blocks(run[number]):
             yield from self._in_block(function, inner, refusals)
         yield from self._in_run(function, run[number + 1 :], refusals)
+
+    def _candidate(self, function: FunctionTree, run: Sequence[CStatement], edits: Edits) -> RegionCandidate:
+        """Statements as a region; an InputError where they cannot be read."""
+        self._attempts_left -= 1
+        (program,) = self._attempt(edits, [function.name])
+        lines = self._text.line(run[0].span.start), self._text.line(max(0, edits[-1].start - 1))
+        return RegionCandidate(function, tuple(run), edits, *lines, program)
+
+    def _extended(
+        self, function: FunctionTree, run: Sequence[CStatement], core: Sequence[CStatement]
+    ) -> RegionCandidate | None:
+        """Loops with the statements beside them that set or read elements; None if that cannot be read.
+
+        run   all statements beside them
+        core  those from the first loop to the last one
+        """
+        first, last = (next(k for k, one in enumerate(run) if one is end) for end in (core[0], core[-1]))
+        arrays = {one for node in core for inner in walk(node) for one in _arrays_in(inner)}
+        while first and _sets_elements(run[first - 1], arrays):
+            first -= 1
+        while last + 1 < len(run) and _uses_elements(run[last + 1], arrays):
+            last += 1
+        longer = run[first : last + 1]
+        result = run[last + 1] if last + 1 < len(run) else None
+        with suppress(NotInText, InputError):
+            if isinstance(result, c.OtherStatement) and _returns_element(result, arrays):
+                return self._candidate(
+                    function, [*longer, result], self._with_result(function, longer, result)
+                )
+        with suppress(NotInText, InputError):
+            if len(longer) > len(core):
+                return self._candidate(function, longer, self._pragmas_around(longer))
+        return None
+
+    def _with_result(
+        self, function: FunctionTree, run: Sequence[CStatement], result: c.OtherStatement
+    ) -> Edits:
+        """The pragmas, with what the function returns computed between them."""
+        opening, _ = self._pragmas_around(run)
+        start, end = result.span.start, end_of(self._text, result)
+        (value,) = result.parts
+        if not result.span.is_text or not isinstance(value, c.Expression):
+            raise NotInText(self._text.file)
+        text = self._text.text
+        indent = text[text.rfind("\n", 0, start) + 1 : start]
+        name = "result"
+        while name in self._text.identifiers:
+            name += "_"
+        computed = f"const {function.returns.spelling} {name} = {text[value.span.start : value.span.end]};"
+        closing = f"{CHOSEN_END}{indent}return {name};"
+        return opening, Edit(start, end, f"{computed}\n{closing}")
 
     def _culprit(self, run: Sequence[CStatement], place: SourcePosition | None) -> int | None:
         """Which statement holds the place of a refusal."""
@@ -194,6 +249,63 @@ def _trimmed(run: Sequence[CStatement], *, has_loops: bool) -> Sequence[CStateme
 
     numbers = [number for number, one in enumerate(run) if counts(one)]
     return run[numbers[0] : numbers[-1] + 1] if numbers else []
+
+
+def _arrays_in(node: c.Node) -> Iterator[Variable]:
+    """The arrays and pointers that a node names."""
+    if isinstance(node, c.Reference) and node.variable.is_array:
+        yield node.variable
+
+
+def _sets_elements(statement: CStatement, arrays: Collection[Variable]) -> bool:
+    """Whether a statement in front of loops sets elements, or a pointer to local ones."""
+    match statement:
+        case c.Evaluate(expression=expression):
+            inner = c.bare(expression)
+            is_element = isinstance(inner, c.Assign) and not isinstance(c.bare(inner.target), c.Reference)
+            return (is_element or _is_filling(inner)) and _names_some(inner, arrays)
+        case c.Declare(variables=variables):
+            return all(
+                one.is_pointer
+                and one in arrays
+                and one.initial is not None
+                and any(base.storage == "local" for node in walk(one.initial) for base in _arrays_in(node))
+                for one in variables
+            )
+        case _:
+            return False
+
+
+def _is_filling(expression: c.Expression) -> bool:
+    return isinstance(expression, c.Call) and expression.function.name in _FILLING
+
+
+def _uses_elements(statement: CStatement, arrays: Collection[Variable]) -> bool:
+    """Whether all that a statement behind loops does is to set or to read elements."""
+    match statement:
+        case c.Evaluate(expression=expression):
+            inner = c.bare(expression)
+            return (isinstance(inner, c.Assign) or _is_filling(inner)) and _names_some(inner, arrays)
+        case c.Declare(variables=variables):
+            return all(
+                one.initial is not None and not one.is_array and _names_some(one.initial, arrays)
+                for one in variables
+            )
+        case c.If(then=then, otherwise=otherwise):
+            return all(_uses_elements(one, arrays) for one in (then, otherwise) if one is not None)
+        case c.Block(statements=statements):
+            return bool(statements) and all(_uses_elements(one, arrays) for one in statements)
+        case _:
+            return False
+
+
+def _names_some(node: c.Node, arrays: Collection[Variable]) -> bool:
+    return any(one in arrays for inner in walk(node) for one in _arrays_in(inner))
+
+
+def _returns_element(statement: c.OtherStatement, arrays: Collection[Variable]) -> bool:
+    is_value = statement.what == "return" and len(statement.parts) == 1
+    return is_value and _names_some(statement.parts[0], arrays)
 
 
 def _inner_blocks(statement: CStatement) -> Iterator[c.Block]:

@@ -26,12 +26,14 @@ _SMALL_STEP = 1 << 16
 class Iterations:
     """The iterations of a loop, and what is counted along with them.
 
-    domain   { [outer, i] }
-    counted  { [outer, i] -> [v] }  values of variables at the start of each turn
+    domain    { [outer, i] }
+    counted   { [outer, i] -> [v] }  values of variables at the start of each turn
+    distance  { [outer, i] -> [d] }  how far the iterator is from its start, in the direction of the step
     """
 
     domain: isl.Set
     counted: Mapping[Variable, isl.PwAff]
+    distance: isl.PwAff
 
 
 class LoopReader:
@@ -81,7 +83,8 @@ class LoopReader:
             ends = ends.project_out(isl.dim_type.set, len(scope.iterators), 1)
             holds = holds.intersect(ends.add_dims(isl.dim_type.set, 1))
         domain = coalesced(holds)
-        return Iterations(domain, counted.all_inside(distance, step, inner, domain, self._affine))
+        along = counted.all_inside(distance, step, inner, domain, self._affine)
+        return Iterations(domain, along, distance)
 
     def _start(self, loop: For) -> Expression:
         match loop.start:

@@ -25,6 +25,7 @@ from arrayfold.c.tree import CStatement, CType, Span, Variable, bare
 from arrayfold.exact.isl import coalesced, is_bounded
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.assumptions import Need
+from arrayfold.frontends.c.changes import ChangeReader, Changes
 from arrayfold.frontends.c.effects import Effect, EffectReader
 from arrayfold.frontends.c.induction import Induction
 from arrayfold.frontends.c.jumps import RANGE, as_chain, jumps_out, with_late_condition
@@ -40,6 +41,7 @@ from arrayfold.frontends.c.on_data import LoopsOnData, as_while
 from arrayfold.frontends.c.places import Ends, Found, Loop, Place, reached_by, within
 from arrayfold.frontends.c.pointers import PointerReader, elements_moved, with_elements_moved
 from arrayfold.frontends.c.stated import asserted, is_silent
+from arrayfold.frontends.c.strided import Strided, add_parameters, need_of, needs_of
 from arrayfold.frontends.c.values import ValueTracker
 
 _REFUSED = {
@@ -92,6 +94,7 @@ class RegionWalk:
         self._effects = EffectReader(text, affine, is_data, self.pointers)
         self._region = region
         self._loops = LoopReader(text, affine)
+        self._changes = ChangeReader(affine)
         self._parallel = parallel
         self._of_tasks = of_tasks
         self._values = ValueTracker(affine, region)
@@ -147,9 +150,9 @@ class RegionWalk:
             case c.For() if statement in self._on_data:
                 return self._for_on_data(statement, place, number)
             case c.For():
-                counted = self._for(statement, replace(place, path=place.at(number)))
+                known = self._for(statement, replace(place, path=place.at(number)))
                 scope = self._values.without_assigned(statement, place.scope)
-                return number + 1, place.in_scope(with_elements_moved(scope, counted, place.scope))
+                return number + 1, place.in_scope(known(scope))
             case c.While():
                 return self._while(statement, place, number)
             case c.Switch():
@@ -344,8 +347,8 @@ class RegionWalk:
 
     # ------------------------------------------------ loops
 
-    def _for(self, loop: c.For, place: Place) -> Mapping[Variable, isl.PwAff]:
-        """Go through a loop over an iterator; what is known behind it of variables counted along."""
+    def _for(self, loop: c.For, place: Place) -> Callable[[Scope], Scope]:
+        """Go through a loop over an iterator; what adds to a scope what is known behind the loop."""
         variable = loop_variable(loop)
         try:
             if variable is None or loop.step is None:
@@ -367,14 +370,15 @@ class RegionWalk:
 
     def _over(
         self, loop: c.For, variable: Variable, condition: c.Expression | None, place: Place
-    ) -> Mapping[Variable, isl.PwAff]:
+    ) -> Callable[[Scope], Scope]:
         if loop in self._parallel and "break" in jumps_out(loop.body):
             raise self._text.error(
                 "this loop is parallel and has a break", loop.span.start, "OpenMP does not allow that."
             )
         scope = self._values.without_assigned(loop.body, place.scope)
         known = {**place.scope.values, **elements_moved(place.scope)}
-        counted = Induction.of(loop, known, self._affine)
+        changes = self._changes.of_turn(loop.body)
+        counted, strided = Induction.of(changes, known), Strided.of(changes, place.scope)
         with refused_headers():
             if not variable.type.is_integer:
                 raise self._text.error(f"loop iterator {variable.name} is not an integer", loop.span.start)
@@ -389,10 +393,31 @@ class RegionWalk:
                 raise self._endless(loop)
         link = Loop(len(scope.iterators), 1 if step > 0 else -1, loop in self._parallel)
         inner = with_elements_moved(scope, turns.counted, place.scope)
-        self._turns(loop, within(place, inner, variable, turns.domain, link), None)
+        self._note_changes({**dict.fromkeys(counted.amounts), **strided.changes}, changes, place)
+        within_loop = within(place, inner, variable, turns.domain, link)
+        known_inside = strided.inside(turns.distance, step, within_loop.scope, place.scope)
+        self._turns(loop, within_loop.in_scope(known_inside), None)
         if "break" in jumps_out(loop.body):
-            return {}
-        return counted.behind(turns.domain, turns.counted, link.sign)
+            return lambda behind: behind
+        values = counted.behind(turns.domain, turns.counted, link.sign)
+        count = self._changes.turns(loop) if strided.before else None
+
+        def add_known(behind: Scope) -> Scope:
+            behind = with_elements_moved(behind, values, place.scope)
+            if count is None:
+                return behind
+            add_parameters(count, self._changes, self._affine)
+            runs = place.scope.may.params()
+            self._affine.needs += [need_of(one, loop, count, self._text, runs) for one in strided.before]
+            return strided.behind(count, behind, place.scope)
+
+        return add_known
+
+    def _note_changes(self, used: Collection[Variable], changes: Changes, place: Place) -> None:
+        """What must hold for what each turn adds to variables."""
+        pairs = [(one, change) for one in used if (change := changes[one]) is not None]
+        runs = place.scope.may.params()
+        self._affine.needs += needs_of(pairs, self._changes, self._affine, self._text, runs)
 
     def _endless(self, loop: c.For) -> InputError:
         hint = "Write it as for (i = start; i < end; i++)."

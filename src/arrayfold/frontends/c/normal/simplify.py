@@ -16,6 +16,7 @@ from arrayfold.frontends.c.normal.flat_loops import flat_loops
 from arrayfold.frontends.c.normal.inlining import inlined_calls
 from arrayfold.frontends.c.normal.loops import counting_loops
 from arrayfold.frontends.c.normal.memory import smaller_regions
+from arrayfold.frontends.c.normal.results import declared_results
 from arrayfold.frontends.c.normal.rotations import rotating_pointers
 from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
@@ -24,6 +25,7 @@ from arrayfold.frontends.c.normal.toggles import toggled_numbers
 _MOST_ROUNDS = 60
 _PASSES: Sequence[Callable[[RegionScene], Iterator[Rewriting]]] = (
     smaller_regions,
+    declared_results,
     filling_loops,
     counting_loops,
     toggled_numbers,
