@@ -9,7 +9,9 @@ import pytest
 from arrayfold import fold, read, read_all
 from arrayfold.base.errors import InputError
 from arrayfold.codegen.write import write_c
+from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
+from arrayfold.validation.subjects import validate_code
 from support.command import run
 
 TEXT = """
@@ -154,3 +156,46 @@ def test_command_line(
         run(monkeypatch, "check", str(file), "--function", "blur", "--mapping", "t[y, x] -> [y mod 3, x]")
         == 1
     )
+
+
+RESULTS = """
+#include <stdlib.h>
+#include <string.h>
+int subsequence(int n, int m, const char a[n], const char b[m])
+{
+    int dp[n + 1][m + 1];
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= m; j++)
+            dp[i][j] = i == 0 || j == 0 ? 0 : a[i - 1] == b[j - 1] ? dp[i - 1][j - 1] + 1
+                : dp[i - 1][j] > dp[i][j - 1] ? dp[i - 1][j] : dp[i][j - 1];
+    return dp[n][m];
+}
+
+double average(int n, const double *close, double *out)
+{
+    double *fast = malloc(n * sizeof *fast);
+    if (!fast)
+        return -1;
+    fast[0] = close[0];
+    for (int i = 1; i < n; i++)
+        fast[i] = close[i] * 0.5 + fast[i - 1] * 0.5;
+    double last = fast[n - 1];
+    free(fast);
+    return last;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "array", "declaration"),
+    [("subsequence", "dp", "int result;"), ("average", "fast", "double last;")],
+)
+def test_elements_beside_the_loops_belong_to_the_region(function: str, array: str, declaration: str) -> None:
+    (program,) = read_c("f.c", RESULTS.encode(), functions=[function])
+    result = fold(program)
+    assert result[array].shrinks
+    code = result.to_c()
+    assert declaration in code
+    outcome = validate_code([result.region()], code.encode(), "f.c")
+    assert outcome.is_equal
+    assert not outcome.unchecked

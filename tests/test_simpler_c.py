@@ -119,3 +119,34 @@ def test_a_size_that_is_made_of_others_is_no_parameter() -> None:
     (program,) = read_c("f.c", text.replace("{ y[k] = t[k]; k++; }", "y[0] = 0;").encode())
     assert program.parameters == ("n",)
     assert not program.assumptions or "extent" in str(program.assumptions[0])
+
+
+COPIES = """
+#include <string.h>
+double f(int n, int m, unsigned char *restrict img, double g[restrict n][n])
+{
+    unsigned char row[m];
+    double h[n][n];
+#pragma scop
+    memcpy(row, img, m);
+    for (int i = 0; i < m; i++) img[i] = row[m - 1 - i];
+    memset(h, 0, sizeof(double) * n * n);
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) h[i][j] += g[j][i];
+    memcpy(g, h, sizeof h);
+    const double first = g[0][0] + h[n - 1][0], second = first * 2;
+#pragma endscop
+    return second;
+}
+"""
+
+
+@pytest.mark.parametrize("loops", ["keep", "generate"])
+def test_copies_of_bytes_and_values_that_are_used_behind(loops: Literal["keep", "generate"]) -> None:
+    (program,) = read_c("f.c", COPIES.encode())
+    assert set(program.kept) >= {"img", "g"}
+    assert not {"row", "h"} & set(program.kept)
+    result = fold(program)
+    code = result.to_c(loops=loops).encode()
+    validation = validate_code([result.region(loops=loops)], code, "f.c")
+    assert validation.is_equal, validation
+    assert not validation.unchecked

@@ -143,3 +143,34 @@ def test_a_file_in_which_nothing_folds_stays_as_it_is() -> None:
     text = STEPS % (f"for (int t = 0; t < n; t++) {{ {BODY} {SWAP} }}", "return 0;")
     (program,) = read_c("f.c", text.encode())
     assert fold(program).to_c() == text
+
+
+def test_a_pointer_that_is_set_to_the_buffer_to_free() -> None:
+    text = """
+    #include <stdlib.h>
+    #include <string.h>
+    void f(int n, int steps, double *u)
+    {
+        double *cur = u;
+        double *next = malloc(sizeof(double) * n);
+        if (!next) return;
+    #pragma scop
+        memcpy(next, u, sizeof(double) * n);
+        for (int t = 0; t < steps; t++) {
+            for (int i = 1; i < n - 1; i++) next[i] = cur[i - 1] + cur[i + 1];
+            double *tmp = cur; cur = next; next = tmp;
+        }
+        if (cur != u) {
+            memcpy(u, cur, n * sizeof(double));
+            next = cur;
+        }
+    #pragma endscop
+        free(next);
+    }
+    """
+    (program,) = read_c("f.c", text.encode())
+    assert "next" not in program.kept
+    result = fold(program)
+    outcome = validate_code([result.region(loops="generate")], result.to_c(loops="generate").encode(), "f.c")
+    assert outcome.is_equal
+    assert not outcome.unchecked

@@ -283,7 +283,8 @@ class RegionReader:
         if effect.subscripts is None or not array.is_array:
             return
         extents = enumerate(self.extents[array])
-        enforced = [None if k == 0 and array.is_pointer else extent for k, extent in extents]
+        is_known = not array.is_pointer or array in self.own.allocations
+        enforced = [extent if k or is_known else None for k, extent in extents]
         surely = relation.intersect_domain(effect.scope.must.set_tuple_name(item.name))
         outside = surely.range().subtract(extent_box(self.names[array], enforced)).params()
         if self.affine.wraps:

@@ -17,7 +17,7 @@ from arrayfold.frontends.c.assumptions import Need
 from arrayfold.frontends.c.changes import Change, ChangeReader, Changes
 from arrayfold.frontends.c.induction import is_counted, turns_at
 from arrayfold.frontends.c.integers import constant
-from arrayfold.frontends.c.pointers import Address
+from arrayfold.frontends.c.pointers import PointedElement
 from arrayfold.frontends.c.polynomials import ONE, Polynomial
 
 
@@ -85,7 +85,7 @@ def _with(scope: Scope, moved: Mapping[Variable, Polynomial], around: Scope) -> 
     for one, value in moved.items():
         values.pop(one, None)
         if one.is_pointer:
-            pointers[one] = Address(around.pointers[one].array, value)
+            pointers[one] = PointedElement(around.pointers[one].array, value)
         else:
             sums[one] = value
     return replace(scope, pointers=pointers, sums=sums, values=values)

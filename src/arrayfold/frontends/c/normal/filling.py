@@ -41,24 +41,26 @@ def _filled(scene: RegionScene, statement: c.Evaluate) -> Rewriting | None:
     variable, place = target
     if variable.element.kind not in _NUMBERS:
         return None
-    extents = _extents(scene, call.arguments[2], variable, place)
+    origin: tuple[Variable, Expression] | None = None
+    if name == "memcpy":
+        origin = _array(call.arguments[1])
+        if origin is None or origin[0] is variable or _plain(origin[0]) != _plain(variable):
+            return None
+        if origin[0].rank - _depth(origin[1]) != variable.rank - _depth(place):
+            return None
+    extents = _extents(scene, call.arguments[2], [target] if origin is None else [target, origin])
     if extents is None:
         return None
     texts = TreeText(scene.text)
     names = [scene.fresh("k") for _ in extents]
     element = "".join(f"[{one}]" for one in names)
     left = texts.expression(place) + element
-    if name == "memset":
+    if origin is None:
         zero = bare(call.arguments[1])
         if not isinstance(zero, c.Number) or zero.value != 0:
             return None
         right = "0"
     else:
-        origin = _array(call.arguments[1])
-        if origin is None or origin[0] is variable or len(extents) != 1:
-            return None
-        if _plain(origin[0]) != _plain(variable) or origin[0].rank - _depth(origin[1]) != 1:
-            return None
         right = texts.expression(origin[1]) + element
     heads = [
         f"for (int {one} = 0; {one} < {extent}; {one}++)" for one, extent in zip(names, extents, strict=True)
@@ -73,9 +75,7 @@ def _plain(variable: Variable) -> str:
 
 def _array(argument: Expression) -> tuple[Variable, Expression] | None:
     """The array that an argument is, or of which it is a row."""
-    inner = bare(argument)
-    while isinstance(inner, c.Cast):
-        inner = bare(inner.operand)
+    inner = _without_casts(argument)
     access = array_access(inner)
     if access is None or len(access[1]) >= access[0].rank:
         return None
@@ -88,37 +88,79 @@ def _depth(place: Expression) -> int:
 
 
 def _extents(
-    scene: RegionScene, size: Expression, variable: Variable, place: Expression
+    scene: RegionScene, size: Expression, arrays: Sequence[tuple[Variable, Expression]]
 ) -> Sequence[str] | None:
-    """How many elements so many bytes are, dimension by dimension; None if that cannot be said."""
-    inner = bare(size)
+    """How many elements so many bytes are, dimension by dimension; None if that cannot be said.
+
+    arrays  what is filled, and what it is copied from
+    """
+    inner = _without_casts(size)
+    spelled = [_spelled_extents(scene, *one) for one in arrays]
+    if any(one[1:] != spelled[0][1:] for one in spelled) or None in spelled[0][1:]:
+        return None
+    if _is_size_of(scene, inner):
+        measured = _measured(scene, inner)
+        for (variable, place), extents in zip(arrays, spelled, strict=True):
+            is_whole = not variable.is_pointer or _depth(place) > 0
+            if is_whole and _own_text(scene, place) == measured and None not in extents:
+                return [one for one in extents if one is not None]
+        return None
+    counts = _counts(scene, inner, *arrays[0])
+    if counts is None:
+        return None
+    rank = len(spelled[0])
+    if rank == 1:
+        return [f"({' * '.join(counts)})"]
+    return counts if len(counts) == rank and counts[1:] == spelled[0][1:] else None
+
+
+def _spelled_extents(scene: RegionScene, variable: Variable, place: Expression) -> list[str | None]:
+    """The extents of an array, or of a row of it, as texts; None where its declaration does not say one."""
+    texts = TreeText(scene.text)
+    return [
+        None if one is None else str(one) if isinstance(one, int) else _in_parentheses(texts.expression(one))
+        for one in variable.extents[_depth(place) :]
+    ]
+
+
+def _in_parentheses(text: str) -> str:
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
+
+
+def _counts(scene: RegionScene, size: Expression, variable: Variable, place: Expression) -> list[str] | None:
+    """The factors of a number of bytes beside the size of an element; None if that is not among them."""
+    own = _own_text(scene, place)
+    names = {variable.element.spelling, _plain(variable), variable.written or ""}
+    known = {"".join(one.replace("const ", "").split()) for one in names} | {f"{own}[0]", f"*{own}"}
+    counts: list[str] = []
+    sizes = 0
+    for factor in _factors(size):
+        if _is_size_of(scene, factor) and _measured(scene, factor) in known:
+            sizes += 1
+        else:
+            counts.append(_in_parentheses(TreeText(scene.text).expression(factor)))
+    is_right = sizes == 1 or (sizes == 0 and variable.element.bits == 8)
+    return counts if is_right and counts else None
+
+
+def _factors(size: Expression) -> Iterator[Expression]:
+    inner = _without_casts(size)
+    if isinstance(inner, c.Binary) and inner.operator == "*":
+        yield from _factors(inner.left)
+        yield from _factors(inner.right)
+    else:
+        yield inner
+
+
+def _without_casts(expression: Expression) -> Expression:
+    inner = bare(expression)
     while isinstance(inner, c.Cast):
         inner = bare(inner.operand)
-    left = variable.extents[_depth(place) :]
-    if _is_size_of(scene, inner):
-        if variable.is_pointer and _depth(place) == 0:
-            return None
-        text = _measured(scene, inner)
-        own = "".join(scene.text.text[place.span.start : place.span.end].split())
-        if text != own or any(one is None for one in left):
-            return None
-        texts = TreeText(scene.text)
-        known = [one for one in left if one is not None]
-        return [str(one) if isinstance(one, int) else f"({texts.expression(one)})" for one in known]
-    if not isinstance(inner, c.Binary) or inner.operator != "*" or len(left) != 1:
-        return None
-    for measure, count in ((inner.left, inner.right), (inner.right, inner.left)):
-        stripped = bare(measure)
-        if _is_size_of(scene, stripped):
-            text = _measured(scene, stripped)
-            names = {variable.element.spelling, _plain(variable), variable.written or ""}
-            own = "".join(scene.text.text[place.span.start : place.span.end].split())
-            if text in {"".join(one.replace("const ", "").split()) for one in names} | {
-                f"{own}[0]",
-                f"*{own}",
-            }:
-                return [f"({TreeText(scene.text).expression(count)})"]
-    return None
+    return inner
+
+
+def _own_text(scene: RegionScene, place: Expression) -> str:
+    return "".join(scene.text.text[place.span.start : place.span.end].split())
 
 
 def _is_size_of(scene: RegionScene, node: Expression) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit
 from arrayfold.c.tree import Variable, declared_in, named_in, walk
-from arrayfold.frontends.c.normal.scene import Rewriting, Scene
+from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import TreeText, end_of
 
 _QUALIFIERS = frozenset(["const", "register", "constexpr"])
 
 
-def declared_results(scene: Scene) -> Iterator[Rewriting]:
+def declared_results(scene: RegionScene) -> Iterator[Rewriting]:
     """Declarations at the top of a region of which something behind it names a variable."""
     region, text = scene.region, scene.text
     nodes = list(walk(region.function.body))

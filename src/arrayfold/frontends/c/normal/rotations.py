@@ -165,14 +165,17 @@ class _Rotation:
         if totals is None or (totals and not self._is_known_behind()):
             return None
         last = end
+        # The number of turns that changes nothing comes last.
+        places = [self._places(phase % self.period) for phase in range(1, self.period + 1)]
         for statement in inside:
             last = end_of(scene.text, statement)
-            texts = [self._statement(statement, self._places(phase)) for phase in range(self.period)]
-            # The number of turns that changes nothing comes last.
-            new = _cases(totals, [*texts[1:], texts[0]], _indentation(scene, statement))
-            edits.append(Edit(statement.span.start, last, new))
-        if later:
-            lines = [f"{{ {self._assignments(phase, later)} }}" for phase in range(1, self.period)]
+            texts = [self._statement(statement, one) for one in places]
+            edits.append(
+                Edit(statement.span.start, last, _cases(totals, texts, _indentation(scene, statement)))
+            )
+        lines = [self._assignments(one, later) for one in places] if later else []
+        if any(lines):
+            lines = [f"{{ {one} }}" if one else ";" for one in lines]
             after = scene.region.after
             newline = "" if scene.text.text[:after].endswith("\n") else "\n"
             new = indent + _cases(totals, lines, indent)
@@ -218,14 +221,23 @@ class _Rotation:
         edits += [whole_line(text.text, *one) for one in ranges]
         return apply_edits(text.text, edits, self.loop.body.span.start, end_of(text, self.loop))
 
-    def _statement(self, statement: CStatement, places: Pointers) -> str:
-        """A statement behind the loop; what compares pointers is decided."""
+    def _statement(self, statement: CStatement, places: dict[Variable, Variable]) -> str:
+        """A statement behind the loop: what compares pointers is decided, what sets them changes places."""
         start, end = statement.span.start, end_of(self.scene.text, statement)
+        moves = _moves(statement)
+        if moves is not None:
+            for target, value in moves:
+                places[target] = places.get(value, value)
+            return ";"
         if isinstance(statement, c.If):
             outcome = self._compared(statement.condition, places)
             if outcome is not None:
                 chosen = statement.then if outcome else statement.otherwise
                 return ";" if chosen is None else self._statement(chosen, places)
+        if _is_set(statement, set(places)):
+            if not isinstance(statement, c.Block):
+                raise NotInText(self.scene.text.file)
+            return f"{{ {' '.join(self._statement(one, places) for one in statement.statements)} }}"
         return apply_edits(self.scene.text.text, _renamed(self.scene, statement, places), start, end)
 
     def _compared(self, condition: Expression, places: Pointers) -> bool | None:
@@ -238,15 +250,17 @@ class _Rotation:
             return None
         first, second = (places.get(one, one) for one in named)
         nodes = list(walk(self.scene.region.function.body))
+        if not is_repeated(self.scene.region):
+            # The places are those before the loop, whatever sets the pointers there or later.
+            nodes = [node for node in nodes if node.span.start < self.loop.span.start]
         if first is second:
             return inner.operator == "=="
         if _is_fresh(nodes, first) or _is_fresh(nodes, second):
             return inner.operator == "!="
         raise NotInText(self.scene.text.file)
 
-    def _assignments(self, phase: int, later: Collection[Variable]) -> str:
-        """What gives the pointers that are used later their places after so many turns."""
-        places = self._places(phase)
+    def _assignments(self, places: Pointers, later: Collection[Variable]) -> str:
+        """What gives the pointers that are used later their places."""
         moved = [one for one in self.after if one in later and places[one] is not one]
         if not {places[one] for one in moved} & set(moved):
             return " ".join(f"{one.name} = {places[one].name};" for one in moved)
