@@ -123,6 +123,8 @@ class Bytes:
             period, parts = unit, [(0, Other("bytes", unit))]
         if not period or size % period:
             raise Unsupported("bytes of which the text does not say what they are", self.spot)
+        # Sizes at the end of their types are too many values to write down.
+        self.m.spend(size // period * len(parts))
         for first in range(0, size, period):
             for offset, kind in parts:
                 yield first + offset, kind
