@@ -63,12 +63,12 @@ def _rows(stage: Any, window: list[Any], x: Any, y: Any, lanes: int) -> None:
 
 def _blur(hl: Any, np: Any, rows: int, columns: int) -> Callable[[], None]:
     x, y = hl.Var("x"), hl.Var("y")
-    data = np.random.default_rng(1).random((rows + 2, columns + 2))
+    data = np.random.default_rng(1).random((rows + 2, columns + 2)).astype(np.float32)
     source = hl.Buffer(data)
     blurx, out = hl.Func("blurx"), hl.Func("out")
-    blurx[x, y] = (source[x, y] + source[x + 1, y] + source[x + 2, y]) * hl.f64(1 / 3)
-    out[x, y] = (blurx[x, y] + blurx[x, y - 1] + blurx[x, y - 2]) * hl.f64(1 / 3)
-    _rows(out, [blurx], x, y, _LANES // 2)
+    blurx[x, y] = (source[x, y] + source[x + 1, y] + source[x + 2, y]) * hl.f32(1 / 3)
+    out[x, y] = (blurx[x, y] + blurx[x, y - 1] + blurx[x, y - 2]) * hl.f32(1 / 3)
+    _rows(out, [blurx], x, y, _LANES)
     return _runner(hl, np, out, data)
 
 
