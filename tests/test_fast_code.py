@@ -24,6 +24,7 @@ from arrayfold.order.code_order import CodeOrder
 from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
+from arrayfold.select.renumbering import renumbered
 from inner_loops import dividing_loops, innermost_loops
 from support.command import run
 from support.runs import run_both
@@ -641,4 +642,8 @@ def test_a_row_of_which_each_second_cell_is_read_stays_as_it_is() -> None:
     }
     """
     (program,) = read_c("f.c", text.encode())
-    assert str(fold(program)["c"].mapping) == "c[y, x] -> [x mod (2*n + 1)]"
+    array = fold(program)["c"]
+    assert str(array.mapping) == "c[y, x] -> [x mod (2*n + 1)]"
+    assert isinstance(array.mapping, ModularMapping)
+    assert renumbered(array.mapping, [(0, 2), (0, 1)], array.conflicts) == array.mapping
+    assert renumbered(array.mapping, [(0, 2)], array.conflicts) != array.mapping

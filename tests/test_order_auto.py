@@ -315,3 +315,11 @@ def test_sizes_count_where_mappings_are_checked(tmp_path: Path, monkeypatch: pyt
     arguments = ("check", str(file), "--order", "auto", "--mapping", "a[y, x] -> [x mod w]")
     assert run(monkeypatch, *arguments, *sizes) == 0
     assert run(monkeypatch, *arguments[:2], *arguments[4:], *sizes) == 1
+
+
+def test_products_of_matrices_keep_one_row() -> None:
+    for size in (256, 500):
+        program = read("examples/two-mm.c")
+        assert isinstance(program, Program)
+        choice = choose_order(program, dict.fromkeys("IJKL", size), MACHINE)
+        assert choice.best.cost.cells == size

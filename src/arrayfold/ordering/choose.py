@@ -17,6 +17,9 @@ from arrayfold.program.model import Program
 # no more than the second: how much of these memory hides is least certain.
 _CLOSE = 1.1
 _CLOSE_WORK = 1.25
+# An order that needs so many times less memory may take longer.
+_TINY = 16
+_CLOSE_IF_TINY = 1.25
 # What is predicted to be slower than as written by no more than this is not slower: loops of other lengths.
 _ROUNDING = 1.01
 # Nor is an order taken that leaves so many times as much to the processor, whatever it saves in memory.
@@ -90,10 +93,15 @@ def _best(rated: Sequence[Rated]) -> Rated:
     close = [
         one
         for one in allowed
-        if one.cost.cycles <= _CLOSE * fastest.cycles
+        if one.cost.cycles <= _closeness(one.cost, fastest) * fastest.cycles
         and (one.cost is fastest or one.cost.work <= _CLOSE_WORK * fastest.work)
     ]
     return min(close, key=lambda one: (one.cost.bytes, one.cost.cycles))
+
+
+def _closeness(cost: Cost, fastest: Cost) -> float:
+    """How many times as long as the fastest an order may take that is smaller."""
+    return _CLOSE_IF_TINY if cost.bytes * _TINY <= fastest.bytes else _CLOSE
 
 
 def _candidates(sized: SizedProgram) -> Iterator[OrderCandidate]:
