@@ -277,9 +277,9 @@ def compared(
 
 
 def count_of_arrays(program: CProgram) -> int:
-    """How many arrays the functions declare."""
+    """How many arrays the functions declare or allocate."""
     lines = (node for function in program.functions for node in function.body if isinstance(node, str))
-    return sum("[" in line and line.endswith("];") for line in lines)
+    return sum(("[" in line and line.endswith("];")) or "alloc" in line for line in lines)
 
 
 def kind_of_crash(call: Call) -> str:
