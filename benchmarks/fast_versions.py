@@ -74,7 +74,7 @@ def versions_of(kernel: Kernel) -> list[Version]:
         same = _mapped(plain, _by("identity"), kernel.budget())
         simple = Version(IVDEP, write_c([same.region("generate")]), unfolded)
     else:
-        simple = version(MODULO, _mapped(rows, _by(MODULO), kernel.budget()), "readable")
+        simple = version(MODULO, _mapped(rows, _by(MODULO), kernel.budget()), "fast")
     written = kernel.by_hand()
     by_hand = [] if written is None else [Version(BY_HAND, written, Formula.constant(0))]
     return [
