@@ -5,24 +5,24 @@ from __future__ import annotations
 _FEWEST_SECONDS = 2.0
 
 
-class Step(str):
+class ProgressStep(str):
     """What is being done, and the share of the work that is done, between 0 and 1.
 
-    >>> Step("A: lower bound", 0.5).within(1, 4).share
+    >>> ProgressStep("A: lower bound", 0.5).within(1, 4).share
     0.375
     """
 
     share: float
 
-    def __new__(cls, words: str, share: float = 0.0) -> Step:
+    def __new__(cls, words: str, share: float = 0.0) -> ProgressStep:
         """What is being done, with the share."""
         step = super().__new__(cls, words)
         step.share = share
         return step
 
-    def within(self, before: int, everything: int) -> Step:
+    def within(self, before: int, everything: int) -> ProgressStep:
         """The same, as a part of so many equal parts, after some of them."""
-        return Step(str(self), (before + self.share) / max(everything, 1))
+        return ProgressStep(str(self), (before + self.share) / max(everything, 1))
 
 
 def remaining(seconds: float, share: float, most: float = float("inf")) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from arrayfold.base.errors import InputError
-from arrayfold.base.progress import Step, remaining
+from arrayfold.base.progress import ProgressStep, remaining
 from arrayfold.base.watchdog import seconds_left
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Console:
     def step(self, step: str) -> None:
         """Say what is being done, once the work takes longer than a moment."""
         seconds = time.monotonic() - self.started
-        share = step.share if isinstance(step, Step) else 0.0
+        share = step.share if isinstance(step, ProgressStep) else 0.0
         words = ", ".join(filter(None, (step, remaining(seconds, share, seconds_left()))))
         if self.is_verbose:
             typer.echo(f"{seconds:7.2f} s  {words}", err=True)

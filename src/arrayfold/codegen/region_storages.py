@@ -50,14 +50,9 @@ def storages_of(region: FoldedRegion, names: Names) -> list[Storage]:
     found = _sizes(region, names)
     allocations = _allocations_in_place(region, found)
     for fold in region.folds:
+        _refuse_values_from_outside(fold, source)
         name = fold.mapping.array
         variable = source.variables[name]
-        if fold.is_live_in and not is_own(source, variable):
-            raise InputError(
-                f"{name} is read before it is written, so its values come from outside the region",
-                source.text.place(variable.span.start),
-                "It cannot live elsewhere; leave it out of the temporaries.",
-            )
         buffer = program.relocation.buffers.get(name)
         sizes = found[name]
         allocation = allocations.get(variable)
@@ -93,6 +88,16 @@ def storages_of(region: FoldedRegion, names: Names) -> list[Storage]:
             )
         )
     return storages
+
+
+def _refuse_values_from_outside(fold: StorageFold, source: CSource) -> None:
+    variable = source.variables[fold.mapping.array]
+    if fold.is_live_in and not is_own(source, variable):
+        raise InputError(
+            f"{fold.mapping.array} is read before it is written, so its values come from outside the region",
+            source.text.place(variable.span.start),
+            "It cannot live elsewhere; leave it out of the temporaries.",
+        )
 
 
 def _is_plainly_written(program: Program, source: CSource, name: str) -> bool:

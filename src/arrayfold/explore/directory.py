@@ -13,7 +13,7 @@ from arrayfold.base.carried import carrying
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, Interrupted
 from arrayfold.base.input_file import read_input
 from arrayfold.c.language import C_SUFFIXES
-from arrayfold.explore.store import Kept
+from arrayfold.explore.store import ResultStore
 from arrayfold.explore.workers import Done, run_all
 from arrayfold.fold.result import FoldResult
 from arrayfold.frontends.files import files_behind
@@ -80,7 +80,7 @@ def fold_directory(
     arguments  for the C parser
     store      a directory where results are kept
     """
-    kept = Kept.of(store, how)
+    kept = ResultStore.of(store, how)
     work = [_Work(file, fold_file, tuple(arguments), kept) for file in files]
     known: dict[str, FoldedFile] = {}
     if cluster is not None:
@@ -119,7 +119,7 @@ class _Work:
     file: str
     fold_file: Callable[[str], Sequence[FoldResult]]
     arguments: tuple[str, ...]
-    kept: Kept
+    kept: ResultStore
     files: Mapping[str, bytes] | None = None
 
     def with_files(self) -> _Work:

@@ -31,7 +31,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 @dataclass(frozen=True)
-class Kept:
+class ResultStore:
     """A directory of results in files, by the content of what they are results of.
 
     head  what all of them are results of, and this version of arrayfold
@@ -41,9 +41,9 @@ class Kept:
     head: str
 
     @staticmethod
-    def of(directory: Path | None, *content: Any) -> Kept:
+    def of(directory: Path | None, *content: Any) -> ResultStore:
         """The results of some content that can be JSON."""
-        return Kept(directory, json.dumps([version("arrayfold"), code_digest(), *content]))
+        return ResultStore(directory, json.dumps([version("arrayfold"), code_digest(), *content]))
 
     def _path(self, key: str) -> Path | None:
         return None if self.directory is None else self.directory / f"{_digest(self.head + key)}.json"
@@ -74,12 +74,12 @@ class Kept:
 class Store:
     """A directory of points: the results for a program at some sizes."""
 
-    kept: Kept
+    kept: ResultStore
 
     @staticmethod
     def of(directory: Path | None, problem: str, params: Mapping[str, int], seconds: float) -> Store:
         """The results for a problem at these sizes."""
-        return Store(Kept.of(directory, problem, sorted(params.items()), seconds))
+        return Store(ResultStore.of(directory, problem, sorted(params.items()), seconds))
 
     def read(self, order: NamedOrder) -> Point | None:
         """The point of an order, if it is known."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from arrayfold.base.budget import Budget
-from arrayfold.base.progress import Step
+from arrayfold.base.progress import ProgressStep
 from arrayfold.bounds.moments import LowerBound, find_lower_bound
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
@@ -45,9 +45,9 @@ def fold_one(
     request = Request.of(conflicts, params, budget, power_of_two=power_of_two)
     bound: LowerBound | None = None
     if method == "auto":
-        progress(Step(f"{name}: lower bound", _AFTER_CONFLICTS))
+        progress(ProgressStep(f"{name}: lower bound", _AFTER_CONFLICTS))
         bound = find_lower_bound(conflicts, _budget_for_bound(analysis, budget), params)
-    progress(Step(f"{name}: mappings", _AFTER_BOUND))
+    progress(ProgressStep(f"{name}: mappings", _AFTER_BOUND))
     loops = analysis.innermost_loops
     if bound is None or (power_of_two and (favor == "size" or loops is None)):
         best = choose(method, conflicts, request)
@@ -62,7 +62,7 @@ def fold_one(
         bound = bound_beside(best.mapping, conflicts, params, budget)
     cases: tuple[MappingCase, ...] = ()
     if method == "auto" and not (power_of_two or options.linear_form):
-        progress(Step(f"{name}: cases", _AFTER_MAPPINGS))
+        progress(ProgressStep(f"{name}: cases", _AFTER_MAPPINGS))
         found = find_cases(conflicts, request, best.mapping.size, bound)
         best, cases = settled(
             conflicts,

@@ -16,7 +16,7 @@ from arrayfold.base.budget import Budget, add_work, work_done
 from arrayfold.base.deadline import answer_in_time, in_parallel, in_time
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError, Interrupted, IslFailure
-from arrayfold.base.progress import Step
+from arrayfold.base.progress import ProgressStep
 from arrayfold.bounds.moments import UNKNOWN
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula_isl import extents, to_pw_aff
@@ -228,8 +228,8 @@ class _Ahead:
 
     def say(self, step: str) -> None:
         """Say what is done for the array at hand, of which there are so many."""
-        share = step.share if isinstance(step, Step) else 0.0
-        self.send(Step(step, share).within(self.done - 1, len(self.chosen)))
+        share = step.share if isinstance(step, ProgressStep) else 0.0
+        self.send(ProgressStep(step, share).within(self.done - 1, len(self.chosen)))
 
     def next_to_send(self) -> str | None:
         """The next array that is still to be folded, once those that were are sent; None if there is none."""
@@ -258,7 +258,7 @@ class _Ahead:
 
         def receive(one: tuple[FoldedArray | NotFolded, int]) -> None:
             self._found[one[0].name] = one
-            self.send(Step(f"{one[0].name}: done").within(len(self._found), len(self.chosen)))
+            self.send(ProgressStep(f"{one[0].name}: done").within(len(self._found), len(self.chosen)))
             if self.chosen[self.done] == one[0].name:
                 self.next_to_send()
 
