@@ -10,13 +10,13 @@ import islpy as isl
 
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
-from arrayfold.exact.isl import coalesced, coalesced_if_few, fix_parameters, nonzero
+from arrayfold.exact.isl import coalesced, coalesced_if_few, coalesced_in_groups, fix_parameters, nonzero
 from arrayfold.exact.relations import relation
 from arrayfold.exact.signs import box_size, never_negative
 from arrayfold.program.model import Array, Program
 
-# Joining more pieces of differences than that takes seconds.
-_MOST_DELTAS = 600
+# More pieces of differences are joined in groups first, which takes seconds otherwise.
+_MOST_DELTAS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +170,14 @@ def conflicts_from_pairs(
     """
     everywhere, context = context, _where_needed(context, cells)
     found = coalesced_if_few(some_pairs.intersect_params(context))
-    deltas = coalesced_if_few(found.deltas().set_tuple_name(array.name), _MOST_DELTAS)
-    deltas = coalesced_if_few(deltas.intersect(nonzero(deltas.get_space())), _MOST_DELTAS)
+    deltas = coalesced_in_groups(found.deltas().set_tuple_name(array.name), _MOST_DELTAS)
+    deltas = coalesced_in_groups(deltas.intersect(nonzero(deltas.get_space())), _MOST_DELTAS)
     return Conflicts(
         array=array,
         context=context,
         cells=cells,
         some_pairs=found,
-        differences=coalesced_if_few(deltas.union(deltas.neg()), _MOST_DELTAS),
+        differences=coalesced_in_groups(deltas.union(deltas.neg()), _MOST_DELTAS),
         moments=moments,
         notes=notes,
         everywhere=everywhere,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from typing import TypeVar, cast
 
 import islpy as isl
@@ -10,6 +11,7 @@ import islpy as isl
 _MACHINE_WORD = 2**31
 _MOST_STEPS = 100
 _MOST_PIECES = 150
+_GROUP = 100
 
 # ---------------------------------------------------------------- spaces, parameters, points
 
@@ -311,6 +313,18 @@ def coalesced_if_few(item: _FewOrMany, most: int = _MOST_PIECES) -> _FewOrMany:
     """The same with fewer pieces, unless there are so many that looking for pairs to join takes seconds."""
     pieces = item.n_basic_map() if isinstance(item, isl.Map) else item.n_basic_set()
     return coalesced(item) if pieces <= most else item
+
+
+def coalesced_in_groups(cells: isl.Set, most: int) -> isl.Set:
+    """The same with fewer pieces; where there are too many to join all, groups of them at first."""
+    while cells.n_basic_set() > most:
+        pieces = [isl.Set.from_basic_set(piece) for piece in cells.get_basic_sets()]
+        groups = (pieces[k : k + _GROUP] for k in range(0, len(pieces), _GROUP))
+        fewer = reduce(isl.Set.union, (coalesced(reduce(isl.Set.union, group)) for group in groups))
+        if fewer.n_basic_set() == cells.n_basic_set():
+            return cells
+        cells = fewer
+    return coalesced(cells)
 
 
 # ---------------------------------------------------------------- counting

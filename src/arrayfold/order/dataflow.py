@@ -41,13 +41,18 @@ def find_dataflow(program: Program, order: Order) -> Dataflow:
     after = isl.UnionSet(f"{{ {_END}[] }}")
     sinks = program.accesses(writes=False).union(isl.UnionMap.from_domain_and_range(after, program.live_out))
     reach = _last_writes(program, order, sinks) if order.is_total else _possible_writes(program, order, sinks)
-    inside = isl.UnionMap.from_domain_and_range(reach.domain(), program.domain())
+    read_inside = (flow for flow in maps_of(reach) if _reader(flow) != _END)
     dead = program.accesses(writes=True).subtract(reach.range_factor_range())
     return Dataflow(
-        flows=coalesced(reach.intersect_range_factor_domain(inside)),
+        flows=coalesced(union_of_maps(program.context.get_space(), read_inside)),
         undefined_reads=undefined_reads(program, order),
         dead_writes=coalesced(dead),
     )
+
+
+def _reader(flow: isl.Map) -> str:
+    """Who reads, of { S[i] -> [T[j] -> A[x]] }."""
+    return str(flow.range().unwrap().get_tuple_name(isl.dim_type.in_))
 
 
 def find_flows(program: Program, order: Order, arrays: Sequence[str]) -> list[isl.Map]:

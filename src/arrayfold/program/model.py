@@ -326,6 +326,10 @@ class Program:
 
     def domain(self) -> isl.UnionSet:
         """All instances, { S[i] }."""
+        return self._domain
+
+    @cached_property
+    def _domain(self) -> isl.UnionSet:
         return union_of_sets(self.context.get_space(), (one.domain for one in self.statements))
 
     def running_sizes(self) -> isl.Set:

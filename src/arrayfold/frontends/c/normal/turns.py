@@ -115,7 +115,10 @@ def statements_in(body: CStatement) -> Sequence[CStatement]:
 def is_nested(region: Region, loop: c.For) -> bool:
     """Whether a loop stands in another one of a region."""
     start = loop.span.start
+    # Statements of the region that end before the loop, or begin after it, hold none around it.
+    around = (one for one in region.statements if one.span.start <= start < one.span.end)
     return any(
         isinstance(node, c.For | c.While) and node is not loop and node.span.start <= start < node.span.end
-        for node in region.nodes()
+        for statement in around
+        for node in walk(statement)
     )
