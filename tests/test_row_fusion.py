@@ -172,6 +172,26 @@ void f(int t, int n, double a[restrict n][n])
     )
 
 
+@pytest.mark.parametrize(("extent", "counter"), [("3*n + 4", "int"), ("n + 4", "long long")])
+def test_counters_are_as_wide_as_arrays_that_exist_can_need(extent: str, counter: str) -> None:
+    """3n is no int for every n, but it is one where two extents of an array in memory are 3n."""
+    (program,) = read_c(
+        "level.c",
+        f"""void level(int n, const float in[restrict {extent}][{extent}], float out[restrict n / 4 + 1][n])
+{{
+  float rows[n + 4][n];
+#pragma scop
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < n; x++) rows[y][x] = in[y][x];
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < n; x++) out[0][x] = rows[y][x];
+#pragma endscop
+}}""".encode(),
+    )
+    stretched = reorder(program, schedule="S_0[y, x] -> [2y, 0, x]; S_1[y, x] -> [3y + 1, 0, x]")
+    assert f"for ({counter} c0 = " in fold(stretched).to_c()
+
+
 def test_one_statement_and_none_stay_as_they_are() -> None:
     program = program_of(ALL + "out[y][x] = in[y][x];")
     assert fused(program).schedule == program.schedule

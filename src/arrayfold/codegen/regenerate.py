@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from arrayfold.program.model import Program
 _INT_BITS = 32
 _LARGEST_OBJECT = 2**63 - 1
 _ABOUT = 64
+_MULTIPLES = (8, 6, 4, 3, 2, 1)
 _MOST_COPIES = 8
 
 
@@ -329,21 +331,24 @@ def _largest_in_memory(program: Program, source: CSource, name: str) -> int:
     found = _LARGEST_OBJECT
     for array, box in source.declared.items():
         extents = [box.dim_max(k) for k in range(box.dim(isl.dim_type.set))]
-        along = sum(_is_at_least_about(extent, name, program.context) for extent in extents)
-        if along > 1:
+        multiples = [multiple for one in extents if (multiple := _multiple(one, name, program.context))]
+        if len(multiples) > 1:
             variable = {**source.variables, **source.replaced}[array]
-            cells = _LARGEST_OBJECT // max(1, variable.element.bits // 8)
-            found = min(found, int(cells ** (1 / along)) + 2 * _ABOUT)
+            cells = _LARGEST_OBJECT // max(1, variable.element.bits // 8) // math.prod(multiples)
+            found = min(found, int(cells ** (1 / len(multiples))) + 2 * _ABOUT)
     return found
 
 
-def _is_at_least_about(extent: isl.PwAff, name: str, context: isl.Set) -> bool:
-    """Whether an extent is no smaller than a parameter, but for a few."""
+def _multiple(extent: isl.PwAff, name: str, context: isl.Set) -> int:
+    """How many times as large as a parameter an extent is at least, but for a few; 0 if it may be smaller."""
     if extent.find_dim_by_name(isl.dim_type.param, name) < 0:
-        return False
-    parameter = isl.PwAff(f"[{name}] -> {{ [({name})] }}")
-    least = extent.sub(parameter).intersect_params(context).min_val()
-    return bool(least.is_int()) and least.to_python() >= -_ABOUT
+        return 0
+    for multiple in _MULTIPLES:
+        parameter = isl.PwAff(f"[{name}] -> {{ [({multiple}{name})] }}")
+        least = extent.sub(parameter).intersect_params(context).min_val()
+        if least.is_int() and least.to_python() >= -_ABOUT:
+            return multiple
+    return 0
 
 
 def _is_whole(
