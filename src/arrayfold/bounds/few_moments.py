@@ -1,8 +1,9 @@
 """How many cells are live at a few moments, for all sizes at once: for programs with too many moments.
 
 In the middle of a loop nest things are as they are most of the time. So of each piece of the moments the
-first one is taken, and the first one of those that are a step or two away from its borders. The cells that
-are live at one moment are few pieces, however many those of all moments are; they are counted exactly.
+first one is taken, the first one of those that are a step or two away from its borders, and the last one.
+The cells that are live at one moment are few pieces, however many those of all moments are; they are counted
+exactly.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from arrayfold.base.budget import Budget
 from arrayfold.base.errors import BudgetExceeded, IslFailure
 from arrayfold.bounds.live_counts import Counts
 from arrayfold.exact.formula_isl import from_qpolynomial
-from arrayfold.exact.isl import coalesced, first_images, fix_parameters
+from arrayfold.exact.isl import coalesced, first_images, fix_parameters, last_images
 from arrayfold.exact.parameter_values import large_parameters
 
 _MOST_MOMENTS = 48
 _MOST_KEPT = 8
+_MOST_PIECES = 48
 _STEPS = (0, 1, 2)
 _MOST_TERMS = 12
 _OPERATIONS_FOR_ONE = 400_000
@@ -35,14 +37,15 @@ def counts_at_few_moments(moments: isl.Map, context: isl.Set) -> tuple[bool, Cou
     probe = large_parameters(context)
     here = fix_parameters(probe)
     found: list[tuple[float, Counts]] = []
-    for number, moment in enumerate(_chosen(coalesced(moments.domain()))):
+    for number, moment in enumerate(_chosen(coalesced(moments.domain()), here)):
         if number == _MOST_MOMENTS:
             break
         with (
             suppress(BudgetExceeded, IslFailure),
             Budget.of_work(_OPERATIONS_FOR_ONE, 0.25).limit("the cells of a moment"),
         ):
-            counts = _counts(coalesced(moments.intersect_domain(moment).range()))
+            cells = coalesced(moments.intersect_domain(moment).range())
+            counts = _counts(cells) if cells.n_basic_set() <= _MOST_PIECES else []
             values = (
                 formulas[0].evaluate(probe) for where, formulas in counts if not where.is_disjoint(here)
             )
@@ -57,13 +60,20 @@ def _counts(cells: isl.Set) -> Counts:
     return [(where, (formula,)) for where, formula in pieces if len(formula.terms) <= _MOST_TERMS]
 
 
-def _chosen(times: isl.Set) -> Iterator[isl.Set]:
-    """{ [t] }: for each size at most one moment."""
-    for piece in times.get_basic_sets():
+def _chosen(times: isl.Set, here: isl.Set) -> Iterator[isl.Set]:
+    """{ [t] }: for each size at most one moment.
+
+    here  { : }  one size, and of the last moments only those that there are at that size are taken
+    """
+    pieces = [isl.Set.from_basic_set(piece) for piece in times.get_basic_sets()]
+    for piece in pieces:
         for steps in _STEPS:
-            inside = _inside(isl.Set.from_basic_set(piece), steps)
+            inside = _inside(piece, steps)
             if not inside.is_empty():
                 yield first_images(isl.Map.from_range(inside)).range()
+    for piece in pieces:
+        if not piece.intersect_params(here).is_empty():
+            yield last_images(isl.Map.from_range(piece)).range()
 
 
 def _inside(times: isl.Set, steps: int) -> isl.Set:

@@ -89,6 +89,11 @@ class Conflicts:
         return shift.intersect_domain(self.cells).intersect_range(self.cells)
 
     @cached_property
+    def residue_classes(self) -> dict[tuple[str, int, int, str], Conflicts]:
+        """The residue classes that have been made, see `in_residue_class`."""
+        return {}
+
+    @cached_property
     def box(self) -> list[tuple[Formula, Formula]]:
         """Lower end and length of the box the array spans where it has cells, dimension by dimension."""
         return extents(self.array.cells.intersect_params(self.context), self.context)
@@ -132,12 +137,32 @@ class Conflicts:
             moments=None if self.moments is None else self.moments.intersect_params(here),
         )
 
+    def with_differences_within(self, here: isl.Set) -> Conflicts:
+        """The differences for the parameter values of a set { : } only; pairs and moments stay as they are.
+
+        There are far fewer differences than pairs, and whoever asks for pairs says at which values.
+        """
+        return replace(
+            self,
+            context=self.context.intersect(here),
+            everywhere=self.whole_context.intersect(here),
+            differences=self.differences.intersect_params(here),
+        )
+
 
 def in_residue_class(conflicts: Conflicts, name: str, modulus: int, residue: int, new_name: str) -> Conflicts:
     """The conflicts for the values modulus * new_name + residue of one parameter, in the new parameter.
 
-    Moments are left out: nothing that is asked of a residue class needs them.
+    Moments are left out: nothing that is asked of a residue class needs them. Every class is made once.
     """
+    key = name, modulus, residue, new_name
+    known = conflicts.residue_classes
+    if key not in known:
+        known[key] = _residue_class(conflicts, name, modulus, residue, new_name)
+    return known[key]
+
+
+def _residue_class(conflicts: Conflicts, name: str, modulus: int, residue: int, new_name: str) -> Conflicts:
     line = isl.Set(f"[{name}, {new_name}] -> {{ : {name} = {modulus} * {new_name} + {residue} }}")
 
     def renamed(cells: isl.Set) -> isl.Set:

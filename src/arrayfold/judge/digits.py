@@ -62,10 +62,10 @@ def taken_to_multiples(
 ) -> tuple[isl.Set, int] | None:
     """The differences that a row takes to a multiple of its modulus, and the largest multiple looked at.
 
-    differences  { A[d] }  symmetric
+    differences  { A[d] }  symmetric, in few pieces: joining them here takes longer than all the rest
     result       { A[d] }  exactly those; None where that is not shown
     """
-    pieces = [isl.Set.from_basic_set(one) for one in coalesced(differences).get_basic_sets()]
+    pieces = [isl.Set.from_basic_set(one) for one in differences.get_basic_sets() if not one.is_empty()]
     whole = all(one.is_polynomial and one.is_whole for one in (*row, modulus))
     if len(pieces) > _MOST_PIECES or not whole or not is_positive(modulus, context):
         return None

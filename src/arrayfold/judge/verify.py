@@ -427,7 +427,8 @@ def _describe(mapping: ModularMapping, k: int, wraps: int | None) -> str:
 def _search(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Counterexample | Undecided:
     """Try small parameter values one by one where some rows cannot be handled for all of them."""
     for params in _probed_sizes(left.colliding.params()):
-        here, fixed = conflicts.at(params), mapping.at(params)
+        here = conflicts.with_differences_within(fix_parameters(params))
+        fixed = mapping.at(params)
         check_well_formed(here, fixed)
         verdict = _verify_rows(here, fixed)
         if isinstance(verdict, Counterexample):

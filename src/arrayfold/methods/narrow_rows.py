@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import islpy as isl
 
@@ -134,7 +134,7 @@ class _RowProgram:
         """
         best: tuple[Vector, int, list[int], Vector] | None = None
         for inequalities, equations in cases:
-            solutions = isl.Set.from_basic_set(polyhedron([*self.lines, *inequalities], equations))
+            solutions = isl.Set.from_basic_set(self._all_rows.intersect(polyhedron(inequalities, equations)))
             if solutions.is_empty():
                 continue
             point = smallest_point(solutions)
@@ -143,6 +143,11 @@ class _RowProgram:
                 found = least, sum(map(abs, row)), [-abs(entry) for entry in row], row
                 best = found if best is None else min(best, found)
         return None if best is None else best[3]
+
+    @cached_property
+    def _all_rows(self) -> isl.BasicSet:
+        """{ [measures, s, m] }: what the lines leave, of which every case takes a part."""
+        return polyhedron(self.lines)
 
     def _equal_rows(self, solutions: isl.Set, point: Vector) -> list[Vector]:
         """The rows with the same measures and largest entry, if that is small; else only this one."""

@@ -82,6 +82,7 @@ class _Projections:
 
     differences  { A[d] }  symmetric, without zero
     here         { A[d] }  the same at the sizes where sizes are compared, without parameters
+    anywhere     { A[d] }  the same for all parameter values together
     """
 
     def __init__(self, conflicts: Conflicts, request: Request) -> None:
@@ -89,6 +90,7 @@ class _Projections:
         self.rank = conflicts.array.rank
         self.differences = conflicts.differences.intersect_params(conflicts.context)
         self.here = at_sizes(self.differences, request.sizes)
+        self.anywhere = without_parameters(self.differences)
         self.grows = not _is_short(conflicts.cells.intersect_params(conflicts.context))
         self.directions = _directions(self.rank)
         self.orthogonal = _orthogonal(self.rank)
@@ -149,7 +151,7 @@ class _Projections:
         if found is None:
             return []
         size, outer = found
-        inner = self._inner(_within(self.differences, independent(space.rows)))
+        inner = self._inner(_within(self.anywhere, independent(space.rows)))
         return [_ProjectedRows(space, outer, inner, size * math.prod(modulus for _, modulus in inner))]
 
     def _outer(
@@ -175,9 +177,8 @@ class _Projections:
                 limit = found[0]
         return best
 
-    def _inner(self, along: isl.Set) -> tuple[tuple[Vector, int], ...]:
+    def _inner(self, vectors: isl.Set) -> tuple[tuple[Vector, int], ...]:
         """Rows with constant moduli for the differences in the space, all parameter values together."""
-        vectors = without_parameters(along)
         few = few_points(vectors, _MOST_POINTS)
         if few is not None:
             half = sorted(point for point in few if next(filter(None, point)) > 0)
