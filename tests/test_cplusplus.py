@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -144,11 +145,138 @@ def test_a_size_that_the_region_may_change_is_refused() -> None:
     assert read_c("f.cpp", text.format("int", "#pragma arrayfold no_alias").encode())
 
 
-def test_regions_in_members_and_templates_are_not_looked_for() -> None:
-    body = "{\nint t[9];\n#pragma scop\nt[0] = n;\n#pragma endscop\n}\n"
-    for text in (f"class A {{ static void f(int n)\n{body} }};", f"template <class T> void f(T n)\n{body}"):
-        with pytest.raises(InputError, match="not inside a function"):
-            read_c("f.cpp", text.encode())
+STEPS = """{
+    std::vector<%s> t(4 * n), u(n);
+#pragma scop
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < n; i++) t[k * n + i] = in[i] * k;
+        for (int i = 0; i < n; i++) { u[i] = t[k * n + n - 1 - i]; out[k * n + i] = u[i]; }
+    }
+#pragma endscop
+}
+"""
+INCLUDES = "#include <vector>\n"
+METHOD = INCLUDES + "class A {\nint n;\npublic:\nvoid f(const float *in, float *out);\n%s};\n"
+TEMPLATE = f"{INCLUDES}template <class T> void f(int n, const T *in, T *out)\n{STEPS % 'T'}"
+CALL = "void g(float *a, float *b) { f(3, a, b); }\n"
+
+
+def function_of(text: str, file: str = "f.cpp") -> Program:
+    """The only region of a file."""
+    (program,) = read_c(file, text.encode())
+    return program
+
+
+def test_a_static_member_is_a_function() -> None:
+    text = f"{INCLUDES}struct A {{ static void f(int n, const float *in, float *out)\n{STEPS % 'float'} }};"
+    code = folded(function_of(text))
+    assert "std::vector<float> t(n);" in code
+    assert "float u;" in code
+
+
+@pytest.mark.parametrize("field", ["n", "this->n"])
+def test_sizes_of_a_member_function_may_be_fields_of_its_object(field: str) -> None:
+    body = STEPS.replace("i < n", f"i < {field}") % "float"
+    program = function_of(METHOD % "" + f"void A::f(const float *in, float *out)\n{body}")
+    assert program.source is not None
+    assert program.source.region.function.name == "A::f"
+    assert "std::vector<float> t(this->n);" in folded(program)
+
+
+def test_fields_of_an_object_are_arrays_that_stay() -> None:
+    body = STEPS.replace("out[k * n + i]", "last[i]") % "float"
+    members = f"void h(const float *in)\n{body}std::vector<float> last;"
+    program = function_of(METHOD % members)
+    assert "this_last" in program.kept
+    assert "u = " in folded(program)
+
+
+def test_a_field_may_be_what_the_region_writes() -> None:
+    text = METHOD % "" + f"void A::f(const float *in, float *out)\n{STEPS % 'float'}"
+    said = "writes to out change none of this->n"
+    assert said not in str(function_of(text).assumptions)
+    assert said in str(function_of(text.replace("float *out", "int *out")).assumptions)
+
+
+def test_a_wrong_member_function_is_found() -> None:
+    text = METHOD % "" + f"void A::f(const float *in, float *out)\n{STEPS % 'float'}"
+    result = fold(function_of(text))
+    code = result.to_c().replace("u = t[i]", "u = t[0]")
+    assert code != result.to_c()
+    assert not validate_code([result.region()], code.encode(), "f.cpp").is_equal
+
+
+def test_a_template_is_read_as_its_only_instance() -> None:
+    code = folded(function_of(TEMPLATE + CALL))
+    assert "std::vector<T> t(n);" in code
+    assert "T u;" in code
+    members = (
+        f"{INCLUDES}template <class T> struct A {{ void f(int n, const T *in, T *out)\n{STEPS % 'T'} }};"
+    )
+    call = "void g(float *a, float *b) { A<float> c; c.f(3, a, b); }"
+    assert "T u;" in folded(function_of(members + call))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TEMPLATE, "f is a template of which no call in this file makes an instance"),
+        (
+            TEMPLATE + CALL + CALL.replace("float", "double"),
+            "f is a template with several instances: f<double>, f<float>",
+        ),
+        (
+            TEMPLATE + CALL + "template void f<int>(int n, const int *in, int *out);",
+            "f may have other instances by this explicit instantiation",
+        ),
+        (
+            TEMPLATE.replace("class T", "class T, int K").replace("k < 4", "k < K")
+            + CALL.replace("f(3", "f<float, 4>(3"),
+            "K, a number given to a template,",
+        ),
+        (
+            TEMPLATE.replace("template <class T>", "").replace("T", "float") + "void f(int n) { }",
+            "there are several functions f",
+        ),
+        (
+            (METHOD % "").replace("int n;", "").replace("class A", "struct B { int n; };\nclass A : B")
+            + f"void A::f(const float *in, float *out)\n{STEPS % 'float'}",
+            "n, a member of another class,",
+        ),
+    ],
+)
+def test_functions_that_are_not_certain_are_refused_with_their_place(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as found:
+        read_c("f.cpp", text.encode())
+    assert found.value.place is not None
+
+
+def test_a_template_in_a_header_is_refused() -> None:
+    with pytest.raises(InputError, match="other files may make other instances"):
+        function_of(TEMPLATE + CALL, "f.hpp")
+
+
+def test_members_and_templates_are_found_by_their_names() -> None:
+    text = re.sub(r"#pragma \w+\n", "", TEMPLATE + CALL)
+    (program,) = read_c("f.cpp", text.encode(), functions=["f"])
+    assert "T u;" in folded(program)
+    text = re.sub(
+        r"#pragma \w+\n", "", METHOD % "" + f"void A::f(const float *in, float *out)\n{STEPS % 'float'}"
+    )
+    for name in ("f", "A::f"):
+        (program,) = read_c("f.cpp", text.encode(), functions=[name])
+        assert "float u;" in folded(program)
+
+
+@needs_compiler
+def test_runs_call_members_and_instances() -> None:
+    text = f"{INCLUDES}class A {{ static void f(int n, const float *in, float *out)\n{STEPS % 'float'} }};"
+    for one in (text, TEMPLATE + CALL):
+        result = fold(function_of(one))
+        assert run_both(result, result.to_c().encode(), params={"n": 9}).is_equal
+    result = fold(function_of(METHOD % "" + f"void A::f(const float *in, float *out)\n{STEPS % 'float'}"))
+    with pytest.raises(CannotRun, match="A::f is a member function"):
+        run_both(result, result.to_c().encode())
 
 
 @pytest.mark.parametrize("name", sorted(HEADERS))

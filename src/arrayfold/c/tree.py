@@ -361,7 +361,11 @@ Node: TypeAlias = Expression | CStatement
 
 @dataclass(frozen=True, eq=False)
 class FunctionTree:
-    """A function with a body."""
+    """A function with a body.
+
+    has_object   whether it is a member function of C++ that is called for an object
+    is_instance  whether it is an instance of a template
+    """
 
     name: str
     parameters: tuple[Variable, ...]
@@ -369,6 +373,8 @@ class FunctionTree:
     returns: CType
     span: Span
     is_static: bool
+    has_object: bool = False
+    is_instance: bool = False
 
 
 # ---------------------------------------------------------------- walking

@@ -42,6 +42,9 @@ def compare_runs(
     source = program.source
     if source is None:
         raise InputError("only C files can be compiled and run")
+    if source.region.function.has_object:
+        name = source.region.function.name
+        raise CannotRun(f"{name} is a member function, and there is no object to call it for")
     compiler = find_cplusplus_compiler() if is_cplusplus(source.text.file) else find_compiler()
     if compiler is None and is_cplusplus(source.text.file):
         raise CannotRun("there is no C++ compiler on this machine (looked for CXX, c++, g++, clang++)")
@@ -131,8 +134,8 @@ class _Executable:
         home = str(Path(source.text.file).resolve().parent)
         flags = [*(_SANITIZE if setting.sanitize else _PLAIN), "-w", "-ffp-contract=off", f"-iquote{home}"]
         flags += ["-fopenmp"] * bool(program.parallel)
-        # Memory is allocated as C does it.
-        flags += ["-fpermissive"] * (language == "cpp")
+        # Memory is allocated as C does it, and a member function may be private.
+        flags += ["-fpermissive", "-fno-access-control"] * (language == "cpp")
         command = [compiler, *source.text.arguments, *flags, *map(str, files), "-o", str(folder / "program")]
         try:
             # In the user's own folder, to which -I and the like refer.

@@ -124,9 +124,14 @@ class Addresses:
         return size
 
     def _of_member(self, node: TextNode) -> tuple[Run, ValueType]:
-        base, spot = node.expressions[0], node.spot
-        kind = self.type_of(base)
-        if isinstance(kind, Pointer):
+        spot = node.spot
+        base = None if node.is_of_this else node.expressions[0]
+        kind = None if base is None else self.type_of(base)
+        if base is None:
+            if node.referenced is None or node.referenced.kind != "FIELD_DECL":
+                raise Unsupported(f"member {node.name}", spot)
+            run, struct = self.object_of(node.referenced.cursor.semantic_parent.type, spot)
+        elif isinstance(kind, Pointer):
             run, struct = self.value(base).run, kind.target
             if not isinstance(struct, Struct):
                 struct = scalar_type(base.type.get_canonical().get_pointee())
@@ -141,6 +146,19 @@ class Addresses:
         if isinstance(member, Other):
             raise Unsupported(f"member {node.name}, a {member.tag}", spot)
         return shifted(run, at, spot), member
+
+    def object_of(self, kind: Any, spot: Spot) -> tuple[Run, Struct]:
+        """The object that a member function is called for, of which nothing is known but its type."""
+        struct, m = scalar_type(kind), self.m
+        if not isinstance(struct, Struct):
+            raise Unsupported("an object of this type", spot)
+
+        def address(_: Frame) -> Any:
+            given = m.given(m.name("this"), "this", struct.size)
+            given.shape = ()
+            return given.pointer()
+
+        return address, struct
 
     def decayed(self, run: Run, kind: ArrayType, spot: Spot) -> Run:
         """An array as a pointer to its first element."""

@@ -63,6 +63,7 @@ class ExpressionCompiler(MemoryAccess):
             "CALL_EXPR": lambda node: self.calls.call(self, node),
             "CXX_UNARY_EXPR": self._size,
             "StmtExpr": lambda node: self.statements.block_value(node.parts[0]),
+            "CXX_THIS_EXPR": self._this,
             "GNU_NULL_EXPR": lambda _: TypedClosure(lambda _: NULL, Pointer(VOID)),
         }
         self.statements: Any = None
@@ -132,6 +133,10 @@ class ExpressionCompiler(MemoryAccess):
         loaded = self.load(run, kind, node.spot)
         path = node.path if node.is_place and self.scope.sized else None
         return TypedClosure(loaded if path is None else self._size_in_field(path, loaded, kind), kind)
+
+    def _this(self, node: TextNode) -> TypedClosure:
+        run, struct = self.object_of(node.type.get_canonical().get_pointee(), node.spot)
+        return TypedClosure(run, Pointer(struct))
 
     def literal(self, node: TextNode) -> tuple[Run, ValueType]:
         """An object without a name, which is made and gets its values whenever it is reached."""

@@ -150,6 +150,10 @@ class TextNode:
         inner = self.bare()
         if inner.kind == "DECL_REF_EXPR":
             return inner.name
+        if inner.kind == "CXX_THIS_EXPR":
+            return "this"
+        if inner.is_of_this:
+            return f"this->{inner.name}"
         if inner.kind == "ARRAY_SUBSCRIPT_EXPR" and len(inner.expressions) == 2:
             base, index = inner.expressions[0].path, inner.expressions[1].constant
             return f"{base}[{index}]" if base is not None and isinstance(index, int) else None
@@ -161,6 +165,11 @@ class TextNode:
             return None if path is None else f"{path}->{inner.name}"
         is_arrow = base.type.get_canonical().kind.name == "POINTER"
         return None if base.path is None else f"{base.path}{'->' if is_arrow else '.'}{inner.name}"
+
+    @property
+    def is_of_this(self) -> bool:
+        """Whether it is a member of the object that a member function is called for, by its name alone."""
+        return self.kind == "MEMBER_REF_EXPR" and not self.expressions
 
     @property
     def is_place(self) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from arrayfold.frontends.c.definitions import definitions_of
 from arrayfold.frontends.c.libclang import cindex, skipped_parts, translation_unit
 from arrayfold.validation.calls import Calls
 from arrayfold.validation.declarations import Declarations
@@ -78,10 +79,12 @@ class Text:
 
     def function(self, name: str) -> TextNode:
         """A function of the text by its name."""
-        for node in _functions(self._top):
-            if node.name == name and node.cursor.is_definition():
-                return node
-        raise Unsupported(f"there is no function {name}")
+        found = definitions_of(self._unit.cursor, name)
+        if len(found) > 1:
+            raise Unsupported(f"there are several functions {name}")
+        if not found:
+            raise Unsupported(f"there is no function {name}")
+        return TextNode(found[0])
 
     def run(self, name: str) -> Any:
         """Call a function with arguments of which only the sizes are known: what it returns."""
@@ -280,15 +283,6 @@ class Text:
 
 
 _GIVEN = object()
-
-
-def _functions(nodes: Sequence[TextNode]) -> Iterator[TextNode]:
-    """The functions among declarations, those in namespaces among them."""
-    for node in nodes:
-        if node.kind == "FUNCTION_DECL":
-            yield node
-        elif node.kind in ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"):
-            yield from _functions(node.parts)
 
 
 def _rows_elsewhere(kind: ValueType) -> ValueType:

@@ -14,6 +14,7 @@ from arrayfold.c.source import CText
 from arrayfold.c.tree import CStatement, FunctionTree, Variable, walk
 from arrayfold.frontends.c.clang import Unit
 from arrayfold.frontends.c.normal.texts import end_of
+from arrayfold.frontends.c.overloads import find_function
 from arrayfold.program.model import Program
 
 Edits = tuple[Edit, ...]
@@ -88,11 +89,7 @@ class RegionChooser:
 
     def function(self, name: str) -> FunctionTree:
         """The function with a name."""
-        found = next((one for one in self._unit.functions if one.name == name), None)
-        if found is None:
-            known = ", ".join(one.name for one in self._unit.functions) or "none"
-            raise InputError(f"{self._text.file} has no function {name} with a body; it has: {known}")
-        return found
+        return find_function(self._text, self._unit, name)
 
     def listing(self) -> str | None:
         """The regions that could be taken, one a line with the command for it; None if there are none."""

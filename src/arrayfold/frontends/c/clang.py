@@ -10,10 +10,10 @@ from typing import Any
 
 from arrayfold.c import tree as c
 from arrayfold.c.calls import facts_of
-from arrayfold.c.language import is_cplusplus
+from arrayfold.c.language import is_cplusplus, is_header
 from arrayfold.c.lexer import blank, closing_bracket, end_of_statement
 from arrayfold.c.tree import CStatement, CType, Expression, Function, FunctionTree, Span, Variable
-from arrayfold.frontends.c import cplusplus, libclang
+from arrayfold.frontends.c import cplusplus, definitions, libclang
 
 _BINARY = (
     *("?", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!="),
@@ -39,6 +39,7 @@ class Unit:
     """A C file: its functions with bodies, parts that the preprocessor left out, all macros and functions.
 
     declared  names of functions, with bodies or without
+    unread    functions of C++ that cannot be read: where they are, their names, and why
     names     every identifier of the file after preprocessing, and every one that stands in an included file
     """
 
@@ -47,6 +48,7 @@ class Unit:
     macros: frozenset[str]
     declared: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    unread: tuple[tuple[Span, str, str], ...] = ()
 
 
 def parse_c(file: str, data: bytes, arguments: Sequence[str]) -> Unit:
@@ -73,34 +75,60 @@ class _Converter:
         self._macros = {cursor.spelling: cursor for cursor in macros}
         self._is_cplusplus = is_cplusplus(file)
         self._specifiers = -1
+        self._parameters_of_template: dict[int, dict[str, str]] = {}
         self._variables: dict[Any, Variable] = {}
+        self._class: Any = None
+        self._objects: dict[Any, Variable] = {}
         self._functions: dict[Any, Function] = {}
 
     def unit(self) -> Unit:
+        templates = definitions.templates(self._own) if self._is_cplusplus else []
+        instances = [] if is_header(self._file) else self._instances(templates)
         functions = [
-            self._function_tree(cursor) for cursor in cplusplus.functions(self._own) if cursor.is_definition()
+            self._function_tree(cursor)
+            for cursor in definitions.functions(self._own)
+            if cursor.is_definition()
         ]
+        functions += [replace(self._function_tree(cursor), is_instance=True) for cursor in instances]
         macros = frozenset(self._macros)
-        declared = frozenset(cursor.spelling for cursor in cplusplus.functions(self._all))
+        declared = frozenset(cursor.spelling for cursor in definitions.functions(self._all))
         names = {name for cursor in self._all for name in libclang.declared_names(cursor)}
         names |= {variable.name for variable in self._variables.values()}
         names |= {function.name for function in self._functions.values()}
         for name in {str(include.include.name) for include in self._unit.get_includes()}:
             names |= libclang.identifiers_in_header(name)
         skipped = libclang.skipped_parts(self._unit, self._file)
-        return Unit(tuple(functions), skipped, macros, declared, macros | names)
+        unread = tuple(
+            (self._span(cursor), name, why)
+            for template in templates
+            for cursor, name, why in definitions.refusals(template, is_header=is_header(self._file))
+        )
+        functions.sort(key=lambda one: one.span.start)
+        return Unit(tuple(functions), skipped, macros, declared, macros | names, unread)
+
+    def _instances(self, templates: list[definitions.Template]) -> list[Any]:
+        """The only instances of templates; how their variables are spelled is kept."""
+        found: list[Any] = []
+        for template in templates:
+            for made in template.instances.values():
+                if len(made) == 1:
+                    self._parameters_of_template |= definitions.spelled_types(template, made[0])
+                    found.append(made[0])
+        return found
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
+        self._class = None if cursor.semantic_parent is None else cursor.semantic_parent.canonical
         body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
         statement = self._statement(body)
         assert isinstance(statement, c.Block)
         return FunctionTree(
-            cursor.spelling,
+            definitions.function_name(cursor),
             self._parameters(cursor),
             statement,
             libclang.c_type(cursor.result_type),
             self._span(cursor),
             cursor.storage_class == libclang.cindex.StorageClass.STATIC,
+            definitions.class_of(cursor) is not None,
         )
 
     def _parameters(self, cursor: Any) -> tuple[Variable, ...]:
@@ -156,10 +184,18 @@ class _Converter:
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
             libclang.file_location(cursor.location)[1],
-            libclang.written_type(self._text, specifiers, self._macros, element) if found is None else None,
+            self._written_type(cursor, element, specifiers if found is None else -1),
             container=None if found is None else found.kind,
             is_reference=cplusplus.is_reference(cursor.type),
         )
+
+    def _written_type(self, cursor: Any, element: CType, specifiers: int) -> str | None:
+        """The type of elements in words of the text that are macros, or parameters of a template."""
+        at = libclang.file_location(cursor.location)[1]
+        meanings = self._parameters_of_template.get(at, {})
+        plain = element.canonical.removeprefix("const ")
+        given = next((name for name, meaning in meanings.items() if meaning == plain), None)
+        return given or libclang.written_type(self._text, specifiers, self._macros, element)
 
     def _extents_of_container(
         self, cursor: Any, found: cplusplus.Container
@@ -198,6 +234,18 @@ class _Converter:
                 kind = kind.element_type
             else:
                 return tuple(extents), libclang.c_type(spelled), is_pointer
+
+    def _object(self, kind: Any) -> Variable:
+        """The object of a member function, which `this` points to."""
+        key = kind.get_declaration().canonical.hash
+        if key not in self._objects:
+            element = libclang.c_type(kind)
+            pointer = CType(f"{element.spelling} *", "pointer", 64, f"{element.canonical} *")
+            nowhere = Span(-1, -1, is_text=False)
+            self._objects[key] = Variable(
+                "this", pointer, "parameter", nowhere, element, (None,), is_pointer=True
+            )
+        return self._objects[key]
 
     def _field(self, cursor: Any) -> Variable | None:
         """The field of a structure; None if it shares memory with others, or has no name."""
@@ -375,6 +423,18 @@ class _Converter:
         if name == "MEMBER_REF_EXPR" and len(inner) == 1:
             is_arrow = inner[0].type.kind == "pointer"
             return c.Member(span, kind, inner[0], cursor.spelling, is_arrow, self._field(cursor))
+        if name == "CXX_THIS_EXPR":
+            this = self._object(cursor.type.get_pointee())
+            return c.Reference(span, this.type, this)
+        around = cplusplus.class_of_field(cursor)
+        if around is not None and not inner:
+            if around.get_declaration().canonical != self._class:
+                return c.Opaque(span, kind, f"{cursor.spelling}, a member of another class,")
+            here = Span(span.start, span.start, is_text=False)
+            this = self._object(around)
+            return c.Member(
+                span, kind, c.Reference(here, this.type, this), cursor.spelling, True, self._field(cursor)
+            )
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             number = libclang.library().clang_getCursorUnaryOperatorKind(cursor)
             operator = _UNARY[min(number, len(_UNARY) - 1)]
@@ -442,6 +502,8 @@ class _Converter:
             return c.Reference(span, kind, self._variable(declared))
         if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
             return c.Number(span, kind, int(declared.enum_value), declared.spelling)
+        if not cursor.spelling:
+            return c.Opaque(span, kind, f"{self._text[span.start : span.end]}, a number given to a template,")
         return c.Opaque(span, kind, f"{cursor.spelling} used as a value")
 
 

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 _REFERENCES = ("LVALUEREFERENCE", "RVALUEREFERENCE")
 _CASTS = ("CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
-_AROUND = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
 _WHOLE_NUMBERS = (
     *("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT"),
     *("ULONG", "ULONGLONG", "ENUM"),
@@ -21,7 +19,6 @@ _NAMES = {
     "LAMBDA_EXPR": "a lambda",
     "CXX_NEW_EXPR": "new",
     "CXX_DELETE_EXPR": "delete",
-    "CXX_THIS_EXPR": "this",
     "CXX_CONST_CAST_EXPR": "const_cast",
     "CXX_REINTERPRET_CAST_EXPR": "reinterpret_cast",
     "CXX_DYNAMIC_CAST_EXPR": "dynamic_cast",
@@ -70,15 +67,6 @@ def container(kind: Any) -> Container | None:
         return None if element.get_canonical().kind.name == "BOOL" else Container(name, element)
     width = element.get_size()
     return Container(name, element, canonical.get_size() // width if width > 0 else None)
-
-
-def functions(cursors: list[Any]) -> Iterator[Any]:
-    """The functions among declarations, those in namespaces and under extern "C" too."""
-    for cursor in cursors:
-        if cursor.kind.name == "FUNCTION_DECL":
-            yield cursor
-        elif cursor.kind.name in _AROUND:
-            yield from functions(list(cursor.get_children()))
 
 
 def sizes_of(initial: Any) -> list[Any | None]:
@@ -138,6 +126,14 @@ def subscript(cursor: Any) -> tuple[Any, Any] | None:
     return base, unconverted(index)
 
 
+def class_of_field(cursor: Any) -> Any | None:
+    """The type of which a member is a field; None for what is no field."""
+    declared = cursor.referenced if cursor.kind.name == "MEMBER_REF_EXPR" else None
+    if declared is None or declared.kind.name != "FIELD_DECL":
+        return None
+    return declared.semantic_parent.type
+
+
 def is_cast(cursor: Any) -> bool:
     """Whether this is static_cast<T>(x) or T(x) on numbers."""
     return cursor.kind.name in _CASTS
@@ -159,10 +155,10 @@ def qualified_name(declared: Any) -> str:
 
 
 def full_name(declared: Any) -> str:
-    """The name of a function with all its namespaces that have one."""
+    """The name of a function with all its classes, and all its namespaces that have a name."""
     words = [str(declared.spelling)]
     parent = declared.semantic_parent
-    while parent is not None and parent.kind.name == "NAMESPACE":
+    while parent is not None and parent.kind.name in ("NAMESPACE", "CLASS_DECL", "STRUCT_DECL"):
         words[:0] = [str(parent.spelling)] * bool(parent.spelling and "(" not in parent.spelling)
         parent = parent.semantic_parent
     return "::".join(words)

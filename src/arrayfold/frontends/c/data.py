@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from arrayfold.c.source import CText
-from arrayfold.frontends.c import cplusplus
+from arrayfold.frontends.c import cplusplus, definitions
 from arrayfold.frontends.c.libclang import library, translation_unit
 
 ScalarKind: TypeAlias = Literal["integer", "truth", "real", "long real", "complex"]
@@ -121,8 +121,7 @@ def function_data(text: CText, name: str) -> FunctionData:
     returns: DataType | None = None
     called = name
     for cursor in _declared(unit.cursor):
-        kind = cursor.kind.name
-        if kind == "VAR_DECL":
+        if cursor.kind.name == "VAR_DECL":
             known = variables.get(cursor.spelling)
             has_value = not library().clang_Cursor_getVarDeclInitializer(cursor).kind.is_invalid()
             data = _data(cursor.type)
@@ -130,11 +129,11 @@ def function_data(text: CText, name: str) -> FunctionData:
                 has_value = has_value or known.has_value
                 data = known.type if isinstance(data, ArrayData) and data.count is None else data
             variables[cursor.spelling] = GlobalData(data, has_value)
-        elif kind == "FUNCTION_DECL" and cursor.spelling == name and cursor.is_definition():
-            parameters = tuple(_data(child.type) for child in cursor.get_arguments())
-            is_void = cursor.result_type.get_canonical().kind.name == "VOID"
-            returns = None if is_void else _data(cursor.result_type)
-            called = cplusplus.full_name(cursor)
+    for cursor in definitions.definitions_of(unit.cursor, name):
+        parameters = tuple(_data(child.type) for child in cursor.get_arguments())
+        is_void = cursor.result_type.get_canonical().kind.name == "VOID"
+        returns = None if is_void else _data(cursor.result_type)
+        called = cplusplus.full_name(cursor) + definitions.arguments_of(cursor)
     return FunctionData(parameters, returns, variables, called)
 
 

@@ -9,7 +9,6 @@ from functools import cache, partial
 
 from arrayfold.base.errors import InputError, SourcePosition
 from arrayfold.c.edits import Edit
-from arrayfold.c.language import is_cplusplus
 from arrayfold.c.lexer import CLAUSE, Pragma, find_pragmas, without_directives
 from arrayfold.c.source import CText, Region
 from arrayfold.c.tree import Block, For, FunctionTree, walk
@@ -20,6 +19,7 @@ from arrayfold.frontends.c.fields import with_fields
 from arrayfold.frontends.c.normal.simplify import edited, simplified
 from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
+from arrayfold.frontends.c.overloads import TEMPLATES, find_function, refuse_overloads
 from arrayfold.frontends.c.references import refuse_changed_sizes
 from arrayfold.frontends.c.region_program import RegionProgram
 from arrayfold.frontends.c.region_reader import RegionReader
@@ -59,6 +59,7 @@ def read_c(
         # A loop of another language evaluates its bounds once.
         return _read_programs(text, unit, context, _regions_of(text, unit), may_be_on_data=False)
     pragmas = _active_pragmas(text, unit)
+    functions = [find_function(text, unit, name).name for name in functions]
     marked = {one.name for one in unit.functions for pragma in pragmas if _opens_region(one, pragma)}
     unmarked = [name for name in dict.fromkeys(functions) if name not in marked]
     if functions and not unmarked:
@@ -246,10 +247,11 @@ def _region(text: CText, unit: Unit, opening: Pragma, closing: Pragma) -> Region
         if function.span.start <= opening.at < function.span.end:
             break
     else:
-        hint = _HINT
-        if is_cplusplus(text.file):
-            hint += " Member functions, and templates of functions, are not looked into."
-        raise text.error("this #pragma scop is not inside a function", opening.at, hint)
+        for span, name, why in unit.unread:
+            if span.start <= opening.at < span.end:
+                raise text.error(f"{name} {why}", opening.at, TEMPLATES)
+        raise text.error("this #pragma scop is not inside a function", opening.at, _HINT)
+    refuse_overloads(text, unit, function)
     block = _innermost(function.body, opening.at)
     if closing.at >= block.span.end or _innermost(function.body, closing.at) is not block:
         message = "the region ends in another block than it starts in"

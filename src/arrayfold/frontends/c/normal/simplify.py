@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -78,7 +79,12 @@ def simplified(
 
 def _of_region(found: Simplified, region: Region, left_alone: Collection[str]) -> list[Rewriting]:
     """What can be made simpler at once, first things first."""
-    functions = {one.name: one for one in found.unit.functions if one.name not in left_alone}
+    names = Counter(one.name for one in found.unit.functions)
+    functions = {
+        one.name: one
+        for one in found.unit.functions
+        if one.name not in left_alone and names[one.name] == 1 and not one.is_instance
+    }
     scene = RegionScene(found.text, region, functions, frozenset(_with_pragmas(found.text, region)))
     fixed = {statement.span.start for statement in scene.kept}
     for rewrite in _PASSES:
