@@ -1,0 +1,9 @@
+void f(int n, const float *in, float *out)
+{
+    const float *p = in;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if (*p++ > 0)
+            out[i] = *p;
+#pragma endscop
+}
