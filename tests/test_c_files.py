@@ -14,6 +14,7 @@ from arrayfold.frontends.c import headers
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from arrayfold.run.compiler import CannotRun
+from arrayfold.validation.subjects import validate_code
 from support.command import run
 from support.runs import run_both
 
@@ -82,6 +83,55 @@ def test_why_an_array_is_kept(before: str, after: str, head: str, reason: str | 
     found = kept_reason(before, after=after, head=head)
     assert (found is None) == (reason is None)
     assert reason is None or (found is not None and found.startswith(reason)), found
+
+
+READ_FIRST = LOOP.replace("tmp[i] = in[i];", "").replace("2 * tmp[i];", "tmp[1]; tmp[i + 1] = in[i];")
+
+
+@pytest.mark.parametrize(
+    ("before", "head", "body", "name"),
+    [
+        ("static double tmp[100];", "", READ_FIRST, "tmp"),
+        ("", "static double tmp[100];", READ_FIRST, "tmp"),
+        ("", "static double tmp[100] = {1, 2};", READ_FIRST, "tmp"),
+        ("double tmp[100] = {1, 2};", "", READ_FIRST, "tmp"),
+        ("double tmp[100]; for (int i = 0; i < 100; i++) tmp[i] = i;", "", READ_FIRST, "tmp"),
+        ("static double tmp[100]; for (int i = 0; i < 9; i++) tmp[i] = i;", "", READ_FIRST, "tmp"),
+        ("struct s q = {{1, 2}};", "struct s { double v[100]; };", READ_FIRST.replace("tmp", "q.v"), "q_v"),
+        (
+            "static double tmp[100];",
+            "",
+            LOOP.replace("tmp[i]", "tmp[2 * i]").replace("tmp[2 * i] =", "if (in[i] > 0) tmp[2 * i] ="),
+            "tmp",
+        ),
+    ],
+)
+def test_values_from_before_the_region_need_their_memory(
+    before: str, head: str, body: str, name: str
+) -> None:
+    program = program_of(before, body, head=head)
+    assert name in Analysis.of(program).kept()
+    result = fold(program.with_temporary(name))
+    assert [one.name for one in result.arrays if one.shrinks] == [name]
+    with pytest.raises(InputError, match=f"{name} is read before it is written.*from outside the region"):
+        result.to_c()
+
+
+def test_memory_without_values_may_be_read_first() -> None:
+    result = fold(program_of("double tmp[100];", READ_FIRST).with_temporary("tmp"))
+    assert "tmp[" in result.to_c(style="readable")
+
+
+@pytest.mark.parametrize("head", ["", "static double tmp[100];"])
+def test_static_arrays_that_a_second_region_uses_stay_declared(head: str) -> None:
+    declared = "" if head else "static double tmp[100];"
+    program = program_of(declared, LOOP, after="for (int i = 0; i < N; i++) out[i] += tmp[i] = i;", head=head)
+    result = fold(program.with_temporary("tmp"))
+    code = result.to_c(style="readable")
+    assert "static double tmp[100];" in code
+    assert "double tmp_folded;" in code
+    validation = validate_code([result.region(style="readable")], code.encode(), "test.c")
+    assert validation.is_equal, validation
 
 
 def test_sizes_and_addresses_inside_the_region_are_final() -> None:

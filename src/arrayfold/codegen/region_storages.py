@@ -20,9 +20,7 @@ from arrayfold.codegen.names import Names
 from arrayfold.codegen.region import FoldedRegion, StorageFold
 from arrayfold.codegen.sizes import Sizes, declared_extents, find_sizes, is_tiny, plain_sizes
 from arrayfold.codegen.storage import BlockPart, Storage, parameter_text
-from arrayfold.codegen.unused import (
-    is_own,
-)
+from arrayfold.codegen.unused import begins_without_values, is_own
 from arrayfold.exact.formula import Formula
 from arrayfold.mapping.layout import Layout, Row, lay_out_table, lowest, values_equal
 from arrayfold.mapping.modular import TableMapping
@@ -92,7 +90,7 @@ def storages_of(region: FoldedRegion, names: Names) -> list[Storage]:
 
 def _refuse_values_from_outside(fold: StorageFold, source: CSource) -> None:
     variable = source.variables[fold.mapping.array]
-    if fold.is_live_in and not is_own(source, variable):
+    if fold.is_live_in and not begins_without_values(source, variable):
         raise InputError(
             f"{fold.mapping.array} is read before it is written, so its values come from outside the region",
             source.text.place(variable.span.start),

@@ -30,14 +30,24 @@ from arrayfold.c.tree import (
 
 def is_own(source: CSource, variable: Variable) -> bool:
     """Whether the declaration can go; other arrays stay declared and a new one takes their place."""
-    if variable in source.scratch:
-        return True
-    if variable.storage != "local" or variable.is_pointer:
+    if variable not in source.scratch and (variable.storage != "local" or variable.is_pointer):
         return False
     return not any(
         isinstance(node, Reference) and node.variable is variable and not source.region.holds(node.span.start)
         for node in walk(source.region.function.body)
     )
+
+
+def begins_without_values(source: CSource, variable: Variable) -> bool:
+    """Whether nothing gives an array values that last until its region begins.
+
+    Static memory has those of the last call, or zeros, and declarations may set more than the region shows.
+    """
+    declared = variable
+    while declared.holder is not None:
+        declared = declared.holder
+    is_local = variable.storage == declared.storage == "local"
+    return is_own(source, variable) and is_local and variable.initial is declared.initial is None
 
 
 def unused_variables(
@@ -143,7 +153,7 @@ def removals_of_scratch(source: CSource, replaced: Collection[Variable]) -> Iter
     """The edits that take out arrays of file scope that nothing names any more."""
     text = source.text
     for variable in replaced:
-        if variable in source.scratch and variable.storage == "global":
+        if variable.storage == "global" and is_own(source, variable):
             start = variable.span.start
             yield whole_line(text.text, start, end_of_statement(text.plain, start) or variable.span.end)
 
