@@ -11,14 +11,15 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from arrayfold.base.errors import InputError
+from arrayfold.base.budget import Budget, work_done
+from arrayfold.base.errors import BudgetExceeded, InputError
 from arrayfold.bounds.moments import find_lower_bound
 from arrayfold.exact.formula_isl import fit
 from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.fold.check import check
-from arrayfold.frontends import apply_options, read, write_problem
+from arrayfold.frontends import apply_options, read, read_all, write_problem
 from arrayfold.frontends.toml.problem import read_problem
 from arrayfold.judge.verify import Counterexample, Undecided, verify
 from arrayfold.mapping.modular import ModularMapping
@@ -255,6 +256,22 @@ def test_a_budget_that_ends_anywhere_leaves_no_trace_in_the_output(seconds: str,
     assert "Traceback" not in done.stderr
     assert done.stdout == "" if done.returncode else json.loads(done.stdout)["arrays"]
     assert capfd.readouterr().out == ""
+
+
+def test_work_that_ends_at_its_limit_prints_nothing(capfd: Capture) -> None:
+    """Nor where islpy makes one type of another, of which it tells the user if it cannot."""
+    (program,) = read_all("tests/c_kernels/conditions.c")
+    before = work_done()
+    Analysis.of(program)
+    needed = work_done() - before
+    ended: list[int] = []
+    for operations in range(0, needed, needed // 80):
+        try:
+            Analysis.of(program, Budget.of_work(operations))
+        except BudgetExceeded:
+            ended.append(operations)
+    assert len(ended) > 40
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("modulus", ["61 - N", "N^2 - 122*N + 3721"])

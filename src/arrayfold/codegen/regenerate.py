@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 import islpy as isl
 
@@ -156,8 +156,9 @@ def _loop_tree(
     *,
     with_instances: bool,
 ) -> LoopTree:
-    """isl's loops for the order, at the sizes at which the program may run."""
-    sizes = program.context if source.legal is None else program.context.intersect(source.legal)
+    """isl's loops for the order, at the sizes at which the program may run: those that are assumed, too."""
+    sizes = _assumed_sizes(program)
+    sizes = sizes if source.legal is None else sizes.intersect(source.legal)
     make = partial(LoopTree.of, order.schedule, sizes, iterators, with_instances=with_instances)
     if style != "fast":
         return make(isl.UnionMap.empty(order.schedule.get_space()))
@@ -314,9 +315,7 @@ def _users(
 
 def _parameter_ranges(program: Program, source: CSource) -> dict[str, Range]:
     """Parameter -> the smallest and the largest value that types, context, assumptions and memory allow."""
-    known = program.context
-    for one in program.assumptions:
-        known = known.intersect(one.where)
+    known = _assumed_sizes(program)
     found: dict[str, Range] = {}
     for name, variable in source.parameters.items():
         low, high = limits(variable.type)
@@ -324,6 +323,11 @@ def _parameter_ranges(program: Program, source: CSource) -> dict[str, Range]:
         most = min(high if most is None else most, _largest_in_memory(program, source, name))
         found[name] = low if least is None else max(low, least), min(high, most)
     return found
+
+
+def _assumed_sizes(program: Program) -> isl.Set:
+    """{ : }: the parameter values of the context for which all holds that is assumed."""
+    return reduce(isl.Set.intersect, (one.where for one in program.assumptions), program.context)
 
 
 def _largest_in_memory(program: Program, source: CSource, name: str) -> int:

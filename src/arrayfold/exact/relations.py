@@ -23,12 +23,14 @@ def union_of_sets(space: isl.Space, sets: Iterable[isl.Set | isl.UnionSet]) -> i
     >>> union_of_sets(isl.Set("[N] -> { : }").get_space(), [isl.Set("{ A[0] }"), isl.Set("{ A[2] }")])
     UnionSet("[N] -> { A[2]; A[0] }")
     """
-    return reduce(isl.UnionSet.union, sets, isl.UnionSet.empty(space))
+    unions = (one if isinstance(one, isl.UnionSet) else isl.UnionSet.from_set(one) for one in sets)
+    return reduce(isl.UnionSet.union, unions, isl.UnionSet.empty(space))
 
 
 def union_of_maps(space: isl.Space, maps: Iterable[isl.Map | isl.UnionMap]) -> isl.UnionMap:
     """All relations together; see `union_of_sets`."""
-    return reduce(isl.UnionMap.union, maps, isl.UnionMap.empty(space))
+    unions = (one if isinstance(one, isl.UnionMap) else isl.UnionMap.from_map(one) for one in maps)
+    return reduce(isl.UnionMap.union, unions, isl.UnionMap.empty(space))
 
 
 def relation(

@@ -168,7 +168,7 @@ def _with_ends(times: isl.UnionMap) -> isl.UnionMap:
     depth = next((part.dim(isl.dim_type.out) for part in maps_of(times)), 0)
     ends = {_START: -1, _END: 1}
     names = [f"t{k}" for k in range(depth)]
-    found = times.apply_range(relation(names, ["0", *names]))
+    found = times.apply_range(isl.UnionMap.from_map(relation(names, ["0", *names])))
     for name, number in ends.items():
         found = found.union(isl.UnionMap(f"{{ {name}[] -> [{', '.join([str(number), *['0'] * depth])}] }}"))
     return found

@@ -46,7 +46,7 @@ def read_schedule(program: Program, source: SourceText) -> isl.UnionMap:
             longest = max(depths, key=lambda other: depths[other])
             message = f"times differ in length: {depths[name]} for {name}, {depths[longest]} for {longest}"
             raise _error_at(source, name, message, "Pad the shorter ones with zeros.")
-        schedule = schedule.union(times[name])
+        schedule = schedule.union(isl.UnionMap.from_map(times[name]))
     return coalesced(schedule)
 
 

@@ -59,7 +59,7 @@ class _Resolution:
         readers = preceding.domain().unwrap().domain_map()
         for conditions in outcomes.values():
             for outcome in (outcome for condition in conditions for outcome in condition):
-                known = readers.apply_range(outcome.instances)
+                known = readers.apply_range(isl.UnionMap.from_map(outcome.instances))
                 self.known[outcome.key] = known.union(self.known.get(outcome.key, self.nothing))
         self.turns = program.source.turns
         self.sure = program.source.sure
@@ -95,7 +95,7 @@ class _Resolution:
     def _require(self, name: str, reads: isl.UnionMap) -> None:
         """All that is left to show is that instances of a statement ran, { [T[j] -> A[x]] -> S[i] }."""
         own = self.outcomes[name][-1][0]
-        self._add(own.key, reads.apply_range(own.instances))
+        self._add(own.key, reads.apply_range(isl.UnionMap.from_map(own.instances)))
 
     def _add(self, key: tuple[str, bool], reads: isl.UnionMap) -> None:
         before = self.needed.get(key, self.nothing)

@@ -45,9 +45,9 @@ def check_guards(program: Program) -> None:
     for name, statement in source.statements.items():
         for guard in statement.guards:
             condition = domains[guard.evaluated]
-            link = same_iteration(condition, domains[name])
+            link = isl.UnionMap.from_map(same_iteration(condition, domains[name]))
             for access in reads[guard.evaluated]:
-                writers = writes.apply_range(access.relation.reverse())
+                writers = writes.apply_range(isl.UnionMap.from_map(access.relation.reverse()))
                 if access.array in program.private:
                     writers = same_owner(writers, program.private[access.array])
                 old = writers.intersect(before_old).apply_range(link)

@@ -227,7 +227,7 @@ def _schedule(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> 
         if name in depths:
             raise parts.error(f"the times of {name} differ in length", key, name)
         depths[str(name)] = times.dim(isl.dim_type.out)
-        schedule = schedule.union(times)
+        schedule = schedule.union(isl.UnionMap.from_map(times))
     depth = max(depths.values(), default=0)
     for name, domain in domains.items():
         missing = isl.UnionSet.from_set(domain).subtract(schedule.domain())
@@ -249,7 +249,8 @@ def _relation(parts: ProblemParts, key: str, domains: Mapping[str, isl.Set]) -> 
             parts.check_statement(key, relation.get_tuple_name(side), relation.dim(side), domains)
             for side in (isl.dim_type.in_, isl.dim_type.out)
         ]
-        total = total.union(relation.intersect_domain(ends[0]).intersect_range(ends[1]))
+        inside = relation.intersect_domain(ends[0]).intersect_range(ends[1])
+        total = total.union(isl.UnionMap.from_map(inside))
     return coalesced(total)
 
 
