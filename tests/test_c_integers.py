@@ -16,6 +16,7 @@ import pytest
 import arrayfold as af
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import fix_parameters
+from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 from support.random_integers import VALUES, code
 from support.traces import trace_of
@@ -325,3 +326,27 @@ def test_assumptions_are_told_everywhere(tmp_path: Path) -> None:
         assert html.escape(text) in result._repr_html_()  # pyright: ignore[reportPrivateUsage]
     narrowed = af.fold(af.read(file, context="n >= 2 and n <= 1000"))
     assert narrowed.assumptions == ()
+
+
+def test_new_loops_are_for_sizes_that_are_assumed() -> None:
+    """Sizes that would leave the types of the new iterators have no branches, and no numbers, of their own."""
+    text = """#include <stddef.h>
+void f(size_t N, size_t M, const double in[restrict M + N + 1][M + 1], double out[restrict N + 1][M + N + 1])
+{
+  int i;
+#pragma scop
+  for (i = N - 1; i >= 0; i -= 2) {
+    for (int j = 0; j <= M - 1; j++)
+      out[i][j + 1] -= 0.25 * in[i][j];
+    for (int j = N - 2; j >= 0; j--)
+      out[j + 1][0] = in[N - i + 2][0];
+  }
+#pragma endscop
+}
+"""
+    (program,) = read_c("f.c", text.encode())
+    written = af.fold(program).to_c(loops="generate", style="readable")
+    loops = written[written.index("#pragma scop") :]
+    assert max(int(number) for number in re.findall(r"\d+", loops)) <= 2**32
+    (again,) = read_c("f.c", written.encode())
+    assert again.source is not None

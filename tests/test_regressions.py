@@ -260,12 +260,12 @@ def test_a_budget_that_ends_anywhere_leaves_no_trace_in_the_output(seconds: str,
 
 def test_work_that_ends_at_its_limit_prints_nothing(capfd: Capture) -> None:
     """Nor where islpy makes one type of another, of which it tells the user if it cannot."""
-    (program,) = read_all("tests/c_kernels/conditions.c")
+    (program,) = read_all("tests/c_kernels/locals.c")
     before = work_done()
     Analysis.of(program)
     needed = work_done() - before
     ended: list[int] = []
-    for operations in range(0, needed, needed // 80):
+    for operations in range(0, needed, needed // 120):
         try:
             Analysis.of(program, Budget.of_work(operations))
         except BudgetExceeded:
