@@ -329,7 +329,7 @@ def test_assumptions_are_told_everywhere(tmp_path: Path) -> None:
 
 
 def test_new_loops_are_for_sizes_that_are_assumed() -> None:
-    """Sizes that would leave the types of the new iterators have no branches, and no numbers, of their own."""
+    """Sizes that leave the types of the new iterators have neither branches nor numbers."""
     text = """#include <stddef.h>
 void f(size_t N, size_t M, const double in[restrict M + N + 1][M + 1], double out[restrict N + 1][M + N + 1])
 {
