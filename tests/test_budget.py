@@ -245,6 +245,23 @@ def test_what_was_known_comes_back_as_itself() -> None:
 # ---------------------------------------------------------------- folds
 
 
+def test_relations_of_a_child_are_read_when_they_are_asked_for() -> None:
+    problem = af.read("examples/jacobi-1d.toml")
+    conflicts = Analysis.of(problem).conflicts("A")
+    assert conflicts.some_pairs is not None
+    assert conflicts.moments is not None
+    found = answer_in_time(lambda _: conflicts, Budget(60), "conflicts", known=problem)
+    fewer = found.with_differences_within(isl.Set("[n] -> { : n = 7 }"))
+    again = answer_in_time(lambda _: fewer, Budget(60), "conflicts", known=problem)
+    for one in (found, fewer, again):
+        assert not {"some_pairs", "moments"} & set(vars(one))
+        assert one.some_pairs.is_equal(conflicts.some_pairs)
+        assert one.moments.is_equal(conflicts.moments)
+        assert not hasattr(one, "another")
+    assert found.differences.is_equal(conflicts.differences)
+    assert again.differences.is_equal(conflicts.at({"n": 7}).differences)
+
+
 def test_an_array_that_never_ends_keeps_its_cells_and_the_others_are_folded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

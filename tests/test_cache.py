@@ -179,7 +179,7 @@ def test_points_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [('"cells": 7', '"cells": 1'), ("{", "["), ('"point"', '"pint"'), ('"sha256"', '"md5"')]
+    ("old", "new"), [('"cells": 7', '"cells": 1'), ("{", "["), ('"found"', '"fund"'), ('"sha256"', '"md5"')]
 )
 def test_a_point_that_was_changed_counts_as_nothing(tmp_path: Path, old: str, new: str) -> None:
     store(tmp_path).write(POINT)

@@ -29,6 +29,7 @@ import islpy as isl
 from arrayfold.base.budget import Budget, add_work, work_done
 from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError, InternalError
+from arrayfold.base.late import ReadLate
 from arrayfold.base.watchdog import die_with_parent
 
 # Operations that C code does in a second of the processor where it counts any.
@@ -324,7 +325,9 @@ def _objects(known: Any) -> list[Any]:
         if one is None or isinstance(one, (str, int, float, bool)) or id(one) in found:
             continue
         found[id(one)] = one
-        if dataclasses.is_dataclass(one):
+        if isinstance(one, ReadLate):
+            waiting.extend(vars(one).values())
+        elif dataclasses.is_dataclass(one):
             waiting += [getattr(one, item.name) for item in dataclasses.fields(one)]
         elif isinstance(one, Mapping):
             waiting.extend(cast(Mapping[Any, Any], one).values())
@@ -345,6 +348,8 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         """Sets and relations as isl's own text: islpy refuses some names that isl tells apart."""
+        if isinstance(obj, ReadLate):
+            return obj.to_send()
         return (type(obj), (str(obj),)) if isinstance(obj, _TEXTS) else NotImplemented
 
 
@@ -358,6 +363,8 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _pickled(found: Any, known: Mapping[int, int]) -> bytes:
-    target = io.BytesIO()
+    target, before = io.BytesIO(), work_done()
     _Pickler(target, known).dump(found)
+    # Writing isl's text is no work either: what passes through several processes is written by some of them.
+    add_work(before - work_done())
     return target.getvalue()

@@ -19,6 +19,7 @@ import islpy as isl
 from arrayfold.base.budget import Budget
 from arrayfold.base.deadline import isolated
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, IslFailure
+from arrayfold.base.late import ReadLate
 from arrayfold.bounds.conflict_graph import conflict_graph
 from arrayfold.bounds.few_moments import counts_at_few_moments
 from arrayfold.bounds.live_counts import Counts, counts_at_ends, largest_counts
@@ -62,8 +63,12 @@ class Clique:
         return all(params.get(name) == value for name, value in self.params.items())
 
 
+def _none() -> None:
+    """The default of a field that is read late, which must not have one in the class."""
+
+
 @dataclass(frozen=True, eq=False)
-class LowerBound:
+class LowerBound(ReadLate):
     """The largest number of cells that are known to conflict with each other; 0 where there are no cells.
 
     formula  the bound where `when` holds; None if it is not known as a formula
@@ -79,11 +84,13 @@ class LowerBound:
     _shown   size -> contexts with the part of each on which a piece attains the size
     """
 
+    late_fields = ("moments",)
+
     formula: Formula | None = None
     when: isl.Set | None = None
     pieces: Pieces = ()
     is_attained: bool = False
-    moments: isl.Map | None = None
+    moments: isl.Map | None = field(default_factory=_none)
     clique: Clique | None = None
     where: isl.Set | None = None
     here: tuple[Mapping[str, int], int | None] | None = None

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
+from arrayfold.base.late import ReadLate
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import coalesced, coalesced_if_few, coalesced_in_groups, fix_parameters, nonzero
@@ -20,7 +21,7 @@ _MOST_DELTAS = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Conflicts:
+class Conflicts(ReadLate):
     """The conflicts of one array under a context.
 
     some_pairs   { A[x] -> A[y] }  every conflict at least one way round, x = y may occur;
@@ -37,6 +38,8 @@ class Conflicts:
     everywhere       { : }  the context of the problem; the array has cells in a part of it, `context`
     advice           what else may need fewer cells, for arrays that do not become as small as can be
     """
+
+    late_fields = ("some_pairs", "moments")
 
     array: Array
     context: isl.Set
@@ -142,8 +145,7 @@ class Conflicts:
 
         There are far fewer differences than pairs, and whoever asks for pairs says at which values.
         """
-        return replace(
-            self,
+        return self.with_values(
             context=self.context.intersect(here),
             everywhere=self.whole_context.intersect(here),
             differences=self.differences.intersect_params(here),

@@ -43,12 +43,10 @@ class Measures:
         """
         units = axes(len(self.forms[0]))
         whole: Any = fmpz_mat([list(form) for form in independent([*self.forms, *units])])
-        columns = [
-            [Fraction(int(entry.p), int(entry.q)) for entry in line]
-            for line in whole.inv().transpose().tolist()
-        ]
+        numerators, denominator = whole.inv().transpose().numer_denom()
+        columns = [[int(entry) for entry in line] for line in numerators.tolist()[: len(self.forms)]]
         return [
-            [sum(map(mul, value, column), Fraction(0)) for column in columns[: len(self.forms)]]
+            [Fraction(sum(map(mul, value, column)), int(denominator)) for column in columns]
             for value in values
         ]
 

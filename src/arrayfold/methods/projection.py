@@ -19,7 +19,7 @@ import islpy as isl
 from arrayfold.base.errors import BudgetExceeded, MethodNotApplicable
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.isl import at_sizes, few_points, linear_form, without_parameters
+from arrayfold.exact.isl import at_sizes, few_points, joined, linear_form, without_parameters
 from arrayfold.exact.lattice import Vector, axes, dot, independent, kernel, kernel_frame, primitive_vectors
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.method import Method, Request
@@ -90,7 +90,7 @@ class _Projections:
         self.rank = conflicts.array.rank
         self.differences = conflicts.differences.intersect_params(conflicts.context)
         self.here = at_sizes(self.differences, request.sizes)
-        self.anywhere = without_parameters(self.differences)
+        self.anywhere = joined(without_parameters(self.differences))
         self.grows = not _is_short(conflicts.cells.intersect_params(conflicts.context))
         self.directions = _directions(self.rank)
         self.orthogonal = _orthogonal(self.rank)
@@ -101,7 +101,7 @@ class _Projections:
 
     def largest_spaces(self) -> list[_Space]:
         """All spaces of the largest dimension along which the array collapses; none if there is no vector."""
-        good = {p for p in self.directions if self._collapses(restrict(self.differences, [p]))}
+        good = {p for p in self.directions if self._collapses(restrict(self.anywhere, [p]))}
         for count in range(self.rank):
             if found := list(self._spaces(count, good)):
                 return found
@@ -120,7 +120,7 @@ class _Projections:
             if vectors in seen or len(vectors) < self.rank - count or not vectors <= good:
                 continue
             seen.add(vectors)
-            if self._collapses(restrict(self.differences, kernel(rows, self.rank))):
+            if self._collapses(restrict(self.anywhere, kernel(rows, self.rank))):
                 complement = set(self.directions).intersection(*(self.orthogonal[p] for p in vectors))
                 yield _Space(self._in_order(vectors), self._in_order(complement))
 
