@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import islpy as isl
 import pytest
@@ -16,6 +17,7 @@ from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.read import read_c
 from arrayfold.passes.borders import SplitBorders
 from arrayfold.program.model import Program
+from arrayfold.run.compiler import find_compiler
 from arrayfold.validation.subjects import validate_code
 from inner_loops import dividing_loops, innermost_loops
 from support.runs import run_both
@@ -264,15 +266,67 @@ def test_a_cell_that_conditions_on_data_set_begins_with_a_value() -> None:
     assert "float u = 0;" in code
 
 
-PROGRAMS = ["attention", "column-physics", "filter-chain", "gauss-malloc", "heat-swap", "smith-waterman"]
+CLAMPED = ["edge-filter", "edge-openmp"]
+PROGRAMS = [
+    *("attention", "column-physics", "filter-chain", "gauss-malloc", "heat-swap"),
+    *("needleman-wunsch", "smith-waterman", *CLAMPED),
+]
+
+
+def asks_for_its_counter(loop: str) -> bool:
+    """Whether a condition, a minimum or a maximum in the body of a loop is about its counter."""
+    header, _, body = loop.partition("\n")
+    counter = re.match(r"for \((?:\w+ )*(\w+) = ", header)
+    assert counter is not None, header
+    subscripts: list[str] = []
+    while (found := re.search(r"\[([^][]*)\]", body)) is not None:
+        subscripts.append(found.group(1))
+        body = body.replace(found.group(), "", 1)
+    name = rf"\b{counter.group(1)}\b"
+    compared = rf"{name}(?: [-+] \d+)?\)* (?:[<>]=?|[=!]=) |(?:[<>]=?|[=!]=) \(*{name}"
+    chosen = rf"(?i:min|max|clamp)\w*\([^()]*{name}"
+    return any(re.search(f"{compared}|{chosen}", one) for one in (body, *subscripts))
+
+
+def counted(code: str, file: Path) -> str:
+    """The code, writing to a file how many turns its innermost loops take, plain ones and others."""
+    for loop in innermost_loops(code):
+        turn = f" {{ turns[{int(asks_for_its_counter(loop))}]++; "
+        header, _, body = loop.partition("\n")
+        is_block = header.rstrip().endswith("{")
+        text = header.rstrip().removesuffix("{") + turn + body + ("" if is_block else " }")
+        code = code.replace(loop, text, 1)
+    shown = f'FILE *to = fopen("{file}", "a"); fprintf(to, "%ld %ld\\n", turns[0], turns[1]); fclose(to);'
+    return (
+        "#include <stdio.h>\nstatic long turns[2];\n"
+        f"__attribute__((destructor)) static void show_turns(void) {{ {shown} }}\n{code}"
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_inner_loops_of_programs_as_people_write_them(name: str) -> None:
     results = [fold(problem) for problem in read_all(f"examples/{name}.c")]
+    assert all(any(array.shrinks for array in result.arrays) for result in results)
     code = write_c([result.region() for result in results]).decode()
     assert innermost_loops(code)
     assert not dividing_loops(code)
+    asking = [loop for loop in innermost_loops(code) if asks_for_its_counter(loop)]
+    assert bool(asking) == (name in CLAMPED)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
+@pytest.mark.parametrize("name", CLAMPED)
+def test_only_few_turns_of_inner_loops_are_at_borders(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    (result,) = (fold(problem) for problem in read_all(f"examples/{name}.c"))
+    file = tmp_path / "turns"
+    code = counted(result.to_c(), file)
+    assert run_both(result, code.encode(), params={"h": 40, "w": 50}).is_equal
+    inside, border = max(tuple(map(int, line.split())) for line in file.read_text().splitlines())
+    assert inside > 3000
+    assert border < inside / 8
 
 
 @pytest.mark.parametrize("value", ["t[y][x] + (x > 0 ? t[y][x - 1] : 0)", "t[y][MAX(x - 1, 0)] - in[y][x]"])
