@@ -102,12 +102,15 @@ def spelled_types(template: Template, instance: Any) -> dict[int, dict[str, str]
 
 
 def definitions_of(unit: Any, name: str) -> list[Any]:
-    """The functions with a body that have a name; of a template, all its instances."""
+    """The functions of a file that have a body and a name, instances of templates among them."""
     cursors = list(unit.get_children())
-    found = [one for one in functions(cursors) if function_name(one) == name and one.is_definition()]
-    if found:
-        return found
-    return [one for each in templates(cursors) for one in each.instances.get(name, [])]
+    places = ((cursor, cursor.location.file) for cursor in cursors)
+    own = [cursor for cursor, place in places if place is not None and place.name == unit.spelling]
+    made = [one for each in templates(own) for one in each.instances.get(name, [])]
+    return [
+        *(one for one in functions(cursors) if function_name(one) == name and one.is_definition()),
+        *made,
+    ]
 
 
 def function_name(cursor: Any) -> str:
