@@ -73,6 +73,8 @@ def generate_region(
 ) -> GeneratedRegion:
     """The region in the program's order.
 
+    It is longer than other functions because what it knows of the region is shared by functions inside of it.
+
     replaced  variables that it does not use any more
     """
     check_new_loops(program, source)

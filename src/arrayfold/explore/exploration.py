@@ -119,16 +119,7 @@ def explore(
     started = time.time()
     with noting() as files:
         program = source.read()
-    for name in params:
-        if name not in program.parameters:
-            known = ", ".join(program.parameters) or "none"
-            raise InputError(f"there is no parameter {name!r}; the parameters are: {known}")
-    missing = [name for name in program.parameters if name not in params]
-    if missing:
-        raise InputError(
-            f"storage and latency are compared at fixed sizes, but {' and '.join(missing)} may be anything",
-            hint="Fix them: " + " ".join(f"--param {name}=32" for name in missing),
-        )
+    _check_sizes(program, params)
     search = Budget(_SHARE_OF_SEARCH * seconds)
     orders = candidate_orders(program, largest, tile, search)
     each = _SHARE_OF_ORDERS * seconds / len(orders)
@@ -164,6 +155,20 @@ def explore(
     found = [points[order] for order in orders]
     found.sort(key=lambda point: (bool(point.reason), point.latency, point.cells))
     return Exploration(source, dict(params), tuple(found), search.cut_words())
+
+
+def _check_sizes(program: Program, params: Mapping[str, int]) -> None:
+    """Raise unless all parameters, and no others, have values."""
+    for name in params:
+        if name not in program.parameters:
+            known = ", ".join(program.parameters) or "none"
+            raise InputError(f"there is no parameter {name!r}; the parameters are: {known}")
+    missing = [name for name in program.parameters if name not in params]
+    if missing:
+        raise InputError(
+            f"storage and latency are compared at fixed sizes, but {' and '.join(missing)} may be anything",
+            hint="Fix them: " + " ".join(f"--param {name}=32" for name in missing),
+        )
 
 
 def _one_by_one(work: Sequence[_Work], program: Program, done: Callable[[int], None]) -> Iterator[Point]:
