@@ -48,7 +48,7 @@ def test_fold_json(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture)
     assert set(data) == {"arrays", "version", "file", "regions", "kept", "assumptions"}
     assert data["arrays"]
     for array in data["arrays"]:
-        optional = {"at", "lower_bound_when", "cells_when", "optimal_when", "divisors"}
+        optional = {"at", "lower_bound_when", "cells_when", "optimal_when", "divisors", "smallest_lattice"}
         assert set(array) - optional == {
             "name",
             "region",

@@ -205,7 +205,7 @@ def test_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, cache: Path) -> No
 
 
 def test_only_kernels_are_called() -> None:
-    with pytest.raises(af.InputError, match="no Python kernel"):
+    with pytest.raises(af.InputError, match="not a Python kernel"):
         af.fold(af.read("examples/blur.toml"))()
     with pytest.raises(af.InputError, match="expected a problem or a kernel, but this is a function"):
         af.fold(test_only_kernels_are_called)  # pyright: ignore[reportArgumentType]
