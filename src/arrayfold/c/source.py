@@ -313,6 +313,9 @@ class CSource:
         return replace(self, variables={**kept, **new}, replaced=replaced)
 
 
+_CHANGING = (c.Assign, c.Unary)
+
+
 def assigned_variable(node: Expression | CStatement) -> Variable | None:
     """The variable that a node assigns to or increments directly, if it is one without subscripts."""
     operand = changed_operand(node)
@@ -322,7 +325,11 @@ def assigned_variable(node: Expression | CStatement) -> Variable | None:
 
 def assigned_in(nodes: Iterable[Node]) -> Iterator[Variable]:
     """The variables that nodes assign to or increment themselves."""
-    return (variable for node in nodes if (variable := assigned_variable(node)) is not None)
+    return (
+        variable
+        for node in nodes
+        if isinstance(node, _CHANGING) and (variable := assigned_variable(node)) is not None
+    )
 
 
 def changed_operand(node: Expression | CStatement) -> Expression | None:

@@ -66,13 +66,16 @@ class _Converter:
         self._unit = unit
         self._file = file
         self._text = data.decode("latin-1")
-        self._all = list(unit.cursor.get_children())
+        self._locations = libclang.Locations()
+        self._types: dict[tuple[int, int | None], CType] = {}
+        everything = libclang.children_of(unit.cursor)
+        macros = [cursor for cursor in everything if libclang.kind_of(cursor) == "MACRO_DEFINITION"]
+        self._macros = {cursor.spelling: cursor for cursor in macros}
+        self._all = [cursor for cursor in everything if libclang.kind_of(cursor) != "MACRO_DEFINITION"]
         places = ((cursor, cursor.location.file) for cursor in self._all)
         self._own = [cursor for cursor, place in places if place is not None and place.name == file]
-        uses = (cursor for cursor in self._own if cursor.kind.name == "MACRO_INSTANTIATION")
+        uses = (cursor for cursor in self._own if libclang.kind_of(cursor) == "MACRO_INSTANTIATION")
         self._macro_uses = {cursor.extent.start.offset for cursor in uses}
-        macros = (cursor for cursor in self._all if cursor.kind.name == "MACRO_DEFINITION")
-        self._macros = {cursor.spelling: cursor for cursor in macros}
         self._is_cplusplus = is_cplusplus(file)
         self._specifiers = -1
         self._parameters_of_template: dict[int, dict[str, str]] = {}
@@ -118,14 +121,16 @@ class _Converter:
 
     def _function_tree(self, cursor: Any) -> FunctionTree:
         self._class = None if cursor.semantic_parent is None else cursor.semantic_parent.canonical
-        body = next(child for child in cursor.get_children() if child.kind.name == "COMPOUND_STMT")
+        body = next(
+            child for child in libclang.children_of(cursor) if libclang.kind_of(child) == "COMPOUND_STMT"
+        )
         statement = self._statement(body)
         assert isinstance(statement, c.Block)
         return FunctionTree(
             definitions.function_name(cursor),
             self._parameters(cursor),
             statement,
-            libclang.c_type(cursor.result_type),
+            self._type(cursor.result_type),
             self._span(cursor),
             cursor.storage_class == libclang.cindex.StorageClass.STATIC,
             definitions.class_of(cursor) is not None,
@@ -138,17 +143,24 @@ class _Converter:
 
     def _span(self, cursor: Any) -> Span:
         extent = cursor.extent
-        file, start = libclang.file_location(extent.start)
-        _, end = libclang.file_location(extent.end)
+        file, start = self._locations.of(extent.start)
+        _, end = self._locations.of(extent.end)
         if file != self._file:
             return Span(-1, -1, is_text=False)
         return Span(start, max(start, end), start not in self._macro_uses)
 
     def _token(self, cursor: Any) -> str | None:
         """The text of a number or a character constant that does not come out of a macro."""
-        file, offset = libclang.file_location(cursor.extent.start)
+        file, offset = self._locations.of(cursor.extent.start)
         match = _TOKEN.match(self._text, offset) if file == self._file else None
         return match.group() if match else None
+
+    def _type(self, kind: Any) -> CType:
+        """A type of libclang as ours; most expressions have one of a few types."""
+        key = (kind._kind_id, kind.data[0])
+        if key not in self._types:
+            self._types[key] = libclang.c_type(kind)
+        return self._types[key]
 
     # ------------------------------------------------ declarations
 
@@ -156,7 +168,7 @@ class _Converter:
         key = cursor.canonical.hash
         if key not in self._variables:
             initializer = libclang.initializer_of(cursor)
-            parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+            parts = [child for child in libclang.children_of(cursor) if libclang.is_expression(child)]
             initial = parts.pop() if parts and initializer is not None else None
             variable = self._variables[key] = self._new_variable(cursor, parts)
             if initial is not None and not (variable.container and cplusplus.is_plain_start(initial)):
@@ -174,16 +186,16 @@ class _Converter:
         specifiers = self._specifiers if self._specifiers >= 0 else self._span(cursor).start
         return Variable(
             cursor.spelling,
-            libclang.c_type(cursor.type),
+            self._type(cursor.type),
             libclang.storage(cursor),
             self._span(cursor),
             element,
             extents,
-            is_pointer or (bool(extents) and cursor.kind.name == "PARM_DECL"),
+            is_pointer or (bool(extents) and libclang.kind_of(cursor) == "PARM_DECL"),
             bool(re.search(r"\b(?:__)?restrict(?:__)?\b", cursor.type.spelling)),
             bool(cursor.type.is_volatile_qualified()) or "volatile" in element.spelling,
             None,
-            libclang.file_location(cursor.location)[1],
+            self._locations.of(cursor.location)[1],
             self._written_type(cursor, element, specifiers if found is None else -1),
             container=None if found is None else found.kind,
             is_reference=cplusplus.is_reference(cursor.type),
@@ -191,7 +203,7 @@ class _Converter:
 
     def _written_type(self, cursor: Any, element: CType, specifiers: int) -> str | None:
         """The type of elements in words of the text that are macros, or parameters of a template."""
-        at = libclang.file_location(cursor.location)[1]
+        at = self._locations.of(cursor.location)[1]
         meanings = self._parameters_of_template.get(at, {})
         plain = element.canonical.removeprefix("const ")
         given = next((name for name, meaning in meanings.items() if meaning == plain), None)
@@ -201,7 +213,7 @@ class _Converter:
         self, cursor: Any, found: cplusplus.Container
     ) -> tuple[tuple[int | Expression | None, ...], CType, bool]:
         """Extents, element type, and whether it is somewhere else, as `_extents` gives them."""
-        is_outside = cursor.kind.name == "PARM_DECL"
+        is_outside = libclang.kind_of(cursor) == "PARM_DECL"
         initializer = libclang.initializer_of(cursor)
         given = [] if initializer is None else cplusplus.sizes_of(initializer)
         extents: list[int | Expression | None] = []
@@ -212,7 +224,7 @@ class _Converter:
             known = None if size is None or is_outside else self._expression(cplusplus.unconverted(size))
             extents.append(inner.count if inner.kind == "array" else known)
             inner = cplusplus.container(element)
-        return tuple(extents), libclang.c_type(element), is_outside and cplusplus.is_reference(cursor.type)
+        return tuple(extents), self._type(element), is_outside and cplusplus.is_reference(cursor.type)
 
     def _extents(
         self, kind: Any, written: list[Expression]
@@ -233,13 +245,13 @@ class _Converter:
                 extents.append(int(kind.element_count) if name == "CONSTANTARRAY" else size)
                 kind = kind.element_type
             else:
-                return tuple(extents), libclang.c_type(spelled), is_pointer
+                return tuple(extents), self._type(spelled), is_pointer
 
     def _object(self, kind: Any) -> Variable:
         """The object of a member function, which `this` points to."""
         key = kind.get_declaration().canonical.hash
         if key not in self._objects:
-            element = libclang.c_type(kind)
+            element = self._type(kind)
             pointer = CType(f"{element.spelling} *", "pointer", 64, f"{element.canonical} *")
             nowhere = Span(-1, -1, is_text=False)
             self._objects[key] = Variable(
@@ -250,9 +262,9 @@ class _Converter:
     def _field(self, cursor: Any) -> Variable | None:
         """The field of a structure; None if it shares memory with others, or has no name."""
         declared = cursor.referenced
-        if declared is None or declared.kind.name != "FIELD_DECL" or not declared.spelling:
+        if declared is None or libclang.kind_of(declared) != "FIELD_DECL" or not declared.spelling:
             return None
-        is_shared = declared.semantic_parent.kind.name == "UNION_DECL" or declared.is_bitfield()
+        is_shared = libclang.kind_of(declared.semantic_parent) == "UNION_DECL" or declared.is_bitfield()
         return None if is_shared else self._variable(declared)
 
     def _name_in_text(self, callee: Any | None) -> str | None:
@@ -264,7 +276,7 @@ class _Converter:
 
     def _called(self, cursor: Any) -> Function:
         declared = cursor.referenced
-        callee = next(iter(cursor.get_children()), None)
+        callee = next(iter(libclang.children_of(cursor)), None)
         key = declared.canonical.hash
         if key not in self._functions:
             function = self._functions[key] = Function(
@@ -282,7 +294,9 @@ class _Converter:
         definition = declared.get_definition()
         if definition is None:
             return {}
-        bodies = [child for child in definition.get_children() if child.kind.name == "COMPOUND_STMT"]
+        bodies = [
+            child for child in libclang.children_of(definition) if libclang.kind_of(child) == "COMPOUND_STMT"
+        ]
         body = self._statement(bodies[0]) if bodies else None
         parameters = self._parameters(definition)
         return {"parameters": parameters, **(facts_of(body) if isinstance(body, c.Block) else {})}
@@ -290,19 +304,19 @@ class _Converter:
     # ------------------------------------------------ statements
 
     def _statement(self, cursor: Any) -> CStatement:
-        span, name = self._span(cursor), cursor.kind.name
-        parts = list(cursor.get_children())
-        if cursor.kind.is_expression():
+        span, name = self._span(cursor), libclang.kind_of(cursor)
+        parts = libclang.children_of(cursor)
+        if libclang.is_expression(cursor):
             return c.Evaluate(span, self._expression(cursor))
         if name == "DECL_STMT":
             # libclang lets all declarators but the first begin after the type.
             self._specifiers = span.start
-            declared = [part for part in parts if part.kind.name == "VAR_DECL"]
+            declared = [part for part in parts if libclang.kind_of(part) == "VAR_DECL"]
             reference = next((part for part in declared if cplusplus.is_reference(part.type)), None)
             if reference is not None:
                 self._specifiers = -1
-                inner = [child for part in declared for child in part.get_children()]
-                named = tuple(self._either(child) for child in inner if child.kind.is_expression())
+                inner = [child for part in declared for child in libclang.children_of(part)]
+                named = tuple(self._either(child) for child in inner if libclang.is_expression(child))
                 return c.OtherStatement(span, f"{reference.spelling}, a reference,", named)
             variables = [self._variable(part) for part in declared]
             self._specifiers = -1
@@ -374,12 +388,12 @@ class _Converter:
         return [bool(part.strip()) for part in (*parts, plain[start:closing])]
 
     def _either(self, cursor: Any) -> CStatement | Expression:
-        return self._expression(cursor) if cursor.kind.is_expression() else self._statement(cursor)
+        return self._expression(cursor) if libclang.is_expression(cursor) else self._statement(cursor)
 
     # ------------------------------------------------ expressions
 
     def _expression(self, cursor: Any) -> Expression:
-        span, name, kind = self._span(cursor), cursor.kind.name, libclang.c_type(cursor.type)
+        span, name, kind = self._span(cursor), libclang.kind_of(cursor), self._type(cursor.type)
         if name == "CXX_BOOL_LITERAL_EXPR":
             value = libclang.evaluate(cursor)
             return c.Number(span, kind, int(bool(value)), "true" if value else "false")
@@ -396,15 +410,15 @@ class _Converter:
             return c.OtherLiteral(span, kind, cursor.spelling)
         if name == "DECL_REF_EXPR":
             return self._reference(cursor, span, kind)
-        parts = [child for child in cursor.get_children() if child.kind.is_expression()]
+        parts = [child for child in libclang.children_of(cursor) if libclang.is_expression(child)]
         found = cplusplus.subscript(cursor)
         if found is not None:
             return c.Subscript(span, kind, self._expression(found[0]), self._expression(found[1]))
         if name == "CALL_EXPR" and cursor.referenced is not None:
-            if cursor.referenced.kind.name == "FUNCTION_DECL":
+            if libclang.kind_of(cursor.referenced) == "FUNCTION_DECL":
                 arguments = tuple(self._expression(argument) for argument in cursor.get_arguments())
                 return c.Call(span, kind, self._called(cursor), arguments)
-            is_pointer = cursor.referenced.kind.name in ("VAR_DECL", "PARM_DECL", "FIELD_DECL")
+            is_pointer = libclang.kind_of(cursor.referenced) in ("VAR_DECL", "PARM_DECL", "FIELD_DECL")
             name = "call through a pointer" if is_pointer else f"a call of {cursor.spelling}"
         if name == "StmtExpr":
             return self._statement_expression(cursor, span, kind)
@@ -453,7 +467,9 @@ class _Converter:
     def _statement_expression(self, cursor: Any, span: Span, kind: CType) -> Expression:
         """`({ T a = x; a + 1; })` with what its variables are set to in their place, if it is so simple."""
         opaque = c.Opaque(span, kind, "a statement as expression")
-        blocks = [self._statement(part) for part in cursor.get_children() if not part.kind.is_expression()]
+        blocks = [
+            self._statement(part) for part in libclang.children_of(cursor) if not libclang.is_expression(part)
+        ]
         statements = blocks[0].statements if blocks and isinstance(blocks[0], c.Block) else ()
         if not statements or not isinstance(last := statements[-1], c.Evaluate):
             return opaque
@@ -485,7 +501,7 @@ class _Converter:
     @staticmethod
     def _constant(declared: Any) -> int | None:
         """The value of a whole number that is declared const or constexpr with a value that clang knows."""
-        if declared.kind.name != "VAR_DECL" or not declared.type.is_const_qualified():
+        if libclang.kind_of(declared) != "VAR_DECL" or not declared.type.is_const_qualified():
             return None
         initial = libclang.initializer_of(declared)
         value = None if initial is None else libclang.evaluate(initial)
@@ -493,14 +509,14 @@ class _Converter:
 
     def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
         declared = cursor.referenced
-        if declared is not None and declared.kind.name in ("VAR_DECL", "PARM_DECL"):
-            if declared.kind.name == "VAR_DECL" and cplusplus.is_reference(declared.type):
+        if declared is not None and libclang.kind_of(declared) in ("VAR_DECL", "PARM_DECL"):
+            if libclang.kind_of(declared) == "VAR_DECL" and cplusplus.is_reference(declared.type):
                 return c.Opaque(span, kind, f"{declared.spelling}, a reference,")
             value = self._constant(declared) if self._is_cplusplus and kind.is_integer else None
             if value is not None:
                 return c.Number(span, kind, value, declared.spelling)
             return c.Reference(span, kind, self._variable(declared))
-        if declared is not None and declared.kind.name == "ENUM_CONSTANT_DECL":
+        if declared is not None and libclang.kind_of(declared) == "ENUM_CONSTANT_DECL":
             return c.Number(span, kind, int(declared.enum_value), declared.spelling)
         if not cursor.spelling:
             return c.Opaque(span, kind, f"{self._text[span.start : span.end]}, a number given to a template,")

@@ -30,6 +30,16 @@ cindex: Any = untyped_cindex
 # Words of a declaration, and what follows them.
 _SPECIFIERS = re.compile(r"((?:[A-Za-z_]\w*\s*)+)(\W|\Z)")
 _QUALIFIERS = frozenset(["auto", "const", "extern", "register", "restrict", "static"])
+_CLASSES: dict[str, TypeKind] = {
+    **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128"), "signed"),
+    **dict.fromkeys(
+        ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128"), "unsigned"
+    ),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "LONGDOUBLE", "FLOAT128", "HALF", "FLOAT16"), "floating"),
+    **dict.fromkeys(("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"), "array"),
+    **dict.fromkeys(("FUNCTIONPROTO", "FUNCTIONNOPROTO"), "function"),
+    "POINTER": "pointer",
+}
 
 
 def translation_unit(file: str, data: bytes, arguments: Sequence[str] = ()) -> Any:
@@ -92,7 +102,7 @@ class _EvalResult(ctypes.c_void_p):
 def library() -> Any:
     """The library, with prototypes for the functions that the binding lacks."""
     library = cindex.conf.lib
-    pointers = [ctypes.POINTER(cindex.c_object_p), *[ctypes.POINTER(ctypes.c_uint)] * 3]
+    pointers = [ctypes.c_void_p, *[ctypes.POINTER(ctypes.c_uint)] * 3]
     library.clang_getFileLocation.argtypes = [cindex.SourceLocation, *pointers]
     library.clang_getFileLocation.restype = None
     for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
@@ -131,11 +141,65 @@ def _identifiers_on_disk(name: str) -> frozenset[str]:
 
 def file_location(location: Any) -> tuple[str | None, int]:
     """File and offset: of the text itself, also inside a macro's argument; of the use for a macro's body."""
-    file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-    library().clang_getFileLocation(
-        location, ctypes.byref(file), ctypes.byref(line), ctypes.byref(column), ctypes.byref(offset)
-    )
-    return (cindex.File(file).name if file else None), offset.value
+    return Locations().of(location)
+
+
+class Locations:
+    """Places in the files of one translation unit, each of which is asked for its name once."""
+
+    def __init__(self) -> None:
+        self._file, self._offset = ctypes.c_void_p(), ctypes.c_uint()
+        self._results = (ctypes.byref(self._file), None, None, ctypes.byref(self._offset))
+        self._ask = library().clang_getFileLocation
+        self._names: dict[int | None, str | None] = {None: None}
+
+    def of(self, location: Any) -> tuple[str | None, int]:
+        """File and offset, as `file_location` gives them."""
+        self._ask(location, *self._results)
+        address = self._file.value
+        if address not in self._names:
+            handle = ctypes.cast(self._file, cindex.c_object_p)
+            self._names[address] = cindex.File(handle).name
+        return self._names[address], self._offset.value
+
+
+@cache
+def _visitor() -> Any:
+    def collect(child: Any, _: Any, found: list[Any]) -> int:
+        found.append(child)
+        return 1
+
+    return cindex.callbacks["cursor_visit"](collect)
+
+
+def children_of(cursor: Any) -> list[Any]:
+    """What is directly inside of a cursor; the binding's own function takes several times as long."""
+    found: list[Any] = []
+    library().clang_visitChildren(cursor, _visitor(), found)
+    for child in found:
+        # The unit must live as long as its cursors.
+        child._tu = cursor._tu
+    return found
+
+
+def kind_of(cursor: Any) -> str:
+    """The name of a cursor's kind, which the binding looks up in several steps."""
+    return _kind_name(cursor._kind_id)
+
+
+@cache
+def _kind_name(number: int) -> str:
+    return str(cindex.CursorKind.from_id(number).name)
+
+
+def is_expression(cursor: Any) -> bool:
+    """Whether a cursor is an expression."""
+    return _is_expression(cursor._kind_id)
+
+
+@cache
+def _is_expression(number: int) -> bool:
+    return bool(cindex.CursorKind.from_id(number).is_expression())
 
 
 def evaluate(cursor: Any) -> int | float | None:
@@ -178,7 +242,7 @@ def skipped_parts(unit: Any, name: str) -> tuple[Span, ...]:
 
 def declared_purity(declared: Any) -> Literal["const", "pure"] | None:
     """What attributes of a declaration promise; those of declarations before it count too."""
-    kinds = {child.kind.name for one in (declared, declared.canonical) for child in one.get_children()}
+    kinds = {kind_of(child) for one in (declared, declared.canonical) for child in children_of(one)}
     if "CONST_ATTR" in kinds:
         return "const"
     return "pure" if "PURE_ATTR" in kinds else None
@@ -195,8 +259,8 @@ def initializer_of(cursor: Any) -> Any | None:
 
 def declared_names(cursor: Any) -> list[str]:
     """The names that a declaration at the top of a file makes known."""
-    if cursor.kind.name == "ENUM_DECL":
-        return [child.spelling for child in cursor.get_children()]
+    if kind_of(cursor) == "ENUM_DECL":
+        return [child.spelling for child in children_of(cursor)]
     return [cursor.spelling]
 
 
@@ -205,24 +269,14 @@ def c_type(kind: Any) -> CType:
     kind = without_reference(kind)
     canonical = kind.get_canonical()
     name = canonical.kind.name
-    classes: dict[str, TypeKind] = {
-        **dict.fromkeys(("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "INT128"), "signed"),
-        **dict.fromkeys(
-            ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG", "UINT128"), "unsigned"
-        ),
-        **dict.fromkeys(("FLOAT", "DOUBLE", "LONGDOUBLE", "FLOAT128", "HALF", "FLOAT16"), "floating"),
-        **dict.fromkeys(("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY"), "array"),
-        **dict.fromkeys(("FUNCTIONPROTO", "FUNCTIONNOPROTO"), "function"),
-        "POINTER": "pointer",
-    }
     if name == "ENUM":
         # An enumeration without negative values has no sign.
         name = canonical.get_declaration().enum_type.get_canonical().kind.name
-    has_size = classes.get(name, "other") in ("signed", "unsigned", "floating", "other")
+    has_size = _CLASSES.get(name, "other") in ("signed", "unsigned", "floating", "other")
     # libclang dies of the size of what has no type of its own, such as a member function.
     has_size &= name not in ("UNEXPOSED", "INVALID", "OVERLOAD", "DEPENDENT")
     bits = 8 * max(0, canonical.get_size()) if has_size else 0
-    return CType(kind.spelling, classes.get(name, "other"), bits, canonical.spelling, name == "BOOL")
+    return CType(kind.spelling, _CLASSES.get(name, "other"), bits, canonical.spelling, name == "BOOL")
 
 
 def storage(cursor: Any) -> StorageKind:

@@ -49,8 +49,8 @@ def toggled_numbers(scene: RegionScene) -> Iterator[Rewriting]:
         if not isinstance(loop, c.For) or loop in scene.kept or is_nested(scene.region, loop):
             continue
         try:
-            turns = turns_of(scene, loop)
-            toggle = None if turns is None else _toggle(scene, loop)
+            toggle = _toggle(scene, loop)
+            turns = None if toggle is None else turns_of(scene, loop)
             found = None if turns is None or toggle is None else _rewriting(scene, loop, turns, toggle)
         except (NotInText, InputError):
             continue
