@@ -140,8 +140,12 @@ class _Node:
         values: Iterable[object] = (getattr(self, name) for name in self.__dataclass_fields__)
         if isinstance(self, Declare):
             values = (variable.initial for variable in self.variables)
-        several = (cast("tuple[object, ...]", one) if isinstance(one, tuple) else (one,) for one in values)
-        found = (one for some in several for one in some if isinstance(one, _Node))
+        found: list[_Node] = []
+        for value in values:
+            if isinstance(value, _Node):
+                found.append(value)
+            elif isinstance(value, tuple):
+                found += [one for one in cast("tuple[object, ...]", value) if isinstance(one, _Node)]
         return cast("tuple[Node, ...]", tuple(found))
 
     @cached_property

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import starmap
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -59,6 +60,7 @@ def linear_factors(formula: Formula) -> tuple[Formula, ...]:
     return tuple(found) if found and rest == Formula.constant(1) else (*found, rest)
 
 
+@lru_cache(maxsize=4096)
 def quotient(formula: Formula, divisor: Formula) -> Formula | None:
     """The quotient by a formula that divides another one with whole coefficients; None if none does.
 

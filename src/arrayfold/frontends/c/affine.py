@@ -119,6 +119,7 @@ class AffineReader:
         self.wraps: list[integers.Wrap] = []
         self.needs: list[Need] = []
         self._left_out: list[isl.Set] | None = None
+        self._values_of_parameters: dict[tuple[str, int], isl.PwAff] = {}
         self._ranges: dict[tuple[tuple[str, ...], tuple[Variable, ...]], isl.Set] = {}
 
     # ------------------------------------------------ values
@@ -300,8 +301,14 @@ class AffineReader:
             return scope.lifted(known)
         name = self.names[variable]
         self.parameters.setdefault(name, variable)
-        (*dims,) = fresh_names("i", len(scope.iterators), [name])
-        return isl.PwAff(f"[{name}] -> {{ [{', '.join(dims)}] -> [{name}] }}")
+        return self._parameter(name, len(scope.iterators))
+
+    def _parameter(self, name: str, depth: int) -> isl.PwAff:
+        """[p] -> { [i] -> [p] }: a parameter in the iterations of so many loops."""
+        if (name, depth) not in self._values_of_parameters:
+            dims = ", ".join(fresh_names("i", depth, [name]))
+            self._values_of_parameters[name, depth] = isl.PwAff(f"[{name}] -> {{ [{dims}] -> [{name}] }}")
+        return self._values_of_parameters[name, depth]
 
     def initial_value(self, variable: Variable) -> isl.PwAff | None:
         """{ [] -> [v] }: what a variable is when the region begins; None if no affine form says that."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import islpy as isl
 
 from arrayfold.c.tree import CType, Variable
-from arrayfold.exact.isl import coalesced, fresh_names, integer
+from arrayfold.exact.isl import coalesced, integer
 
 ORDINARY = 1 << 30
 """Sizes of this magnitude and above do not happen at run time in a loop or a subscript that anybody means."""
@@ -64,17 +64,30 @@ def wraps_when_stepping(kind: CType) -> bool:
 
 def type_ranges(parameters: Mapping[str, Variable], iterators: Sequence[Variable]) -> isl.Set:
     """{ [i] }: parameters and iterators have values of their types."""
-    dims = fresh_names("i", len(iterators), parameters)
-    bounds = [(name, limits(variable.type)) for name, variable in parameters.items()]
-    bounds += [(name, limits(variable.type)) for name, variable in zip(dims, iterators, strict=True)]
-    conditions = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in bounds)
-    return isl.Set(f"[{', '.join(parameters)}] -> {{ [{', '.join(dims)}] : {conditions} }}")
+    ranges = _everything(parameters, len(iterators))
+    for kind, variables in ((isl.dim_type.param, parameters.values()), (isl.dim_type.set, iterators)):
+        for k, variable in enumerate(variables):
+            low, high = limits(variable.type)
+            ranges = ranges.lower_bound_val(kind, k, integer(low)).upper_bound_val(kind, k, integer(high))
+    return ranges
 
 
 def ordinary_sizes(parameters: Mapping[str, Variable]) -> isl.Set:
     """{ : }: parameter values that a program may meet in practice."""
-    conditions = " and ".join(f"{-ORDINARY} < {name} < {ORDINARY}" for name in parameters)
-    return isl.Set(f"[{', '.join(parameters)}] -> {{ : {conditions} }}")
+    sizes, kind = _everything(parameters, 0).params(), isl.dim_type.param
+    for k in range(len(parameters)):
+        sizes = sizes.lower_bound_val(kind, k, integer(1 - ORDINARY))
+        sizes = sizes.upper_bound_val(kind, k, integer(ORDINARY - 1))
+    return sizes
+
+
+def _everything(parameters: Iterable[str], depth: int) -> isl.Set:
+    """{ [i] }: all iterations of so many loops."""
+    names = list(parameters)
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(names), depth)
+    for k, name in enumerate(names):
+        space = space.set_dim_name(isl.dim_type.param, k, name)
+    return isl.Set.universe(space)
 
 
 def is_huge_only(sizes: isl.Set, parameters: Mapping[str, Variable]) -> bool:

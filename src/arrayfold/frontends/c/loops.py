@@ -11,7 +11,7 @@ import islpy as isl
 
 from arrayfold.c.source import CText
 from arrayfold.c.tree import Assign, Binary, Declare, Evaluate, Expression, For, Variable, walk
-from arrayfold.exact.isl import coalesced
+from arrayfold.exact.isl import coalesced, integer
 from arrayfold.exact.pieces import in_one_piece
 from arrayfold.exact.relations import relation
 from arrayfold.frontends.c import integers
@@ -58,7 +58,7 @@ class LoopReader:
         distance = iterator.sub(start) if step > 0 else start.sub(iterator)
         reached = in_one_piece(distance.nonneg_set()).intersect(inner.may)
         if abs(step) > 1:
-            reached = reached.intersect(distance.mod_val(isl.Val(str(abs(step)))).zero_set())
+            reached = reached.intersect(distance.mod_val(integer(abs(step))).zero_set())
         if integers.wraps_when_stepping(variable.type) and step < 0:
             below, _ = integers.leaving(iterator, variable.type)
             reached = reached.subtract(below)
@@ -101,10 +101,10 @@ class LoopReader:
 
     def _limit_bounds(self, wraps: Sequence[integers.Wrap], holds: isl.Set, iterator: isl.PwAff) -> None:
         """Bounds that wrap around are taken as they are, unless the loop would run for ages then."""
-        usual = integers.ordinary_sizes(self._affine.parameters)
         for wrap in wraps:
             if wrap.where.is_empty():
                 continue
+            usual = integers.ordinary_sizes(self._affine.parameters)
             excluded = wrap.where.params()
             ages = holds.intersect(integers.beyond_ordinary(iterator)).intersect_params(
                 excluded.intersect(usual)
@@ -123,7 +123,7 @@ class LoopReader:
             return nowhere
         assert loop.condition is not None
         iterator = _last_iterator(inner)
-        following = iterator.add_constant_val(isl.Val(str(step)))
+        following = iterator.add_constant_val(integer(step))
         outside = reduce(isl.Set.union, integers.leaving(following, kind))
         possible = self._affine.within_types(inner)
         leaves = holds.intersect(outside).intersect(possible)

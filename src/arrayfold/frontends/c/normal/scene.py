@@ -58,7 +58,11 @@ class RegionScene:
 
     def statements(self) -> Iterator[CStatement]:
         """Every statement of the region, outer ones first."""
-        return (node for node in self.region.nodes() if isinstance(node, CStatement))
+        return iter(self._statements)
+
+    @cached_property
+    def _statements(self) -> tuple[CStatement, ...]:
+        return tuple(node for node in self.region.nodes() if isinstance(node, CStatement))
 
     def fresh(self, name: str) -> str:
         """A name that the file does not know, like another one."""
