@@ -269,8 +269,8 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
         )
         if (not is_fresh and initial is not None) or not all(map(_is_allocation, changes)):
             mentions = (node for node in region.nodes() if isinstance(node, c.Reference))
-            # A pointer may be used by the directives of the region alone.
-            offset = next((node.span.start for node in mentions if node.variable is array), region.start)
+            # It may be used only through another pointer that points to the same place.
+            offset = next((node.span.start for node in mentions if node.variable is array), array.span.start)
             raise text.error(
                 f"pointer {array.name} may point into another array, so aliasing cannot be excluded",
                 offset,
