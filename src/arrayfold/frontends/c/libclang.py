@@ -139,13 +139,8 @@ def _identifiers_on_disk(name: str) -> frozenset[str]:
     return frozenset(identifiers(text))
 
 
-def file_location(location: Any) -> tuple[str | None, int]:
-    """File and offset: of the text itself, also inside a macro's argument; of the use for a macro's body."""
-    return Locations().of(location)
-
-
 class Locations:
-    """Places in the files of one translation unit, each of which is asked for its name once."""
+    """Places in the files of one translation unit; each file is asked for its name once."""
 
     def __init__(self) -> None:
         self._file, self._offset = ctypes.c_void_p(), ctypes.c_uint()
@@ -154,7 +149,7 @@ class Locations:
         self._names: dict[int | None, str | None] = {None: None}
 
     def of(self, location: Any) -> tuple[str | None, int]:
-        """File and offset, as `file_location` gives them."""
+        """File and offset: of the text itself, also in a macro's argument; of the use for a macro's body."""
         self._ask(location, *self._results)
         address = self._file.value
         if address not in self._names:
