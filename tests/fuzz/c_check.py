@@ -53,11 +53,12 @@ class Folded:
 
 def fold_in_process(program: CProgram, options: Sequence[str], folder: Path, budget: float = 2.0) -> Folded:
     """`arrayfold fold program.c -o folded.c OPTIONS`, run in this process."""
-    source, target = folder / "program.c", folder / "folded.c"
+    names = f"program{program.suffix}", f"folded{program.suffix}"
+    source, target = (folder / name for name in names)
     source.write_text(program.text)
     (folder / "around.h").write_text(program.header)
     target.unlink(missing_ok=True)
-    words = ["arrayfold", "fold", "program.c", "-o", "folded.c", "--budget", str(budget), "-q", *options]
+    words = ["arrayfold", "fold", names[0], "-o", names[1], "--budget", str(budget), "-q", *options]
     old, here = sys.argv, Path.cwd()
     output = io.StringIO()
     try:
@@ -125,14 +126,15 @@ class CPrograms:
         text = (
             f"{case.program.text}\n/* {str(failure)[:3000].replace('*/', '* /')} */\n{_MARK}{case_text} */\n"
         )
-        (folder / f"{stem}.c").write_text(text)
+        name = folder / f"{stem}{case.program.suffix}"
+        name.write_text(text)
         words = " ".join(case.options[0]) if case.options else ""
         if case.program.header:
             (folder / stem).mkdir(exist_ok=True)
             (folder / stem / "around.h").write_text(case.program.header)
             words += f" -- -I {folder / stem}"
-        name = folder / f"{stem}.c"
-        return f"arrayfold fold {name} -o folded.c {words}; python -m tests.fuzz --replay {name}"
+        target = f"folded{case.program.suffix}"
+        return f"arrayfold fold {name} -o {target} {words}; python -m tests.fuzz --replay {name}"
 
     def read(self, file: Path) -> CCase:
         line = next(line for line in file.read_text().splitlines() if line.startswith(_MARK))
@@ -240,7 +242,7 @@ def failure_of(found: Folded, options: Sequence[str]) -> Failure | None:
 def reason_of(messages: str) -> str:
     """The message of a refusal without names and places."""
     line = messages.splitlines()[0] if messages else ""
-    line = re.sub(r"^arrayfold: (program\.c:\d+:\d+: )?", "", line)
+    line = re.sub(r"^arrayfold: (program\.c\w*:\d+:\d+: )?", "", line)
     return re.sub(r"\b(?:[a-z]\w{0,4}|\d+|\w+\[.*?\])(?=\W)", "_", line)[:80]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from fuzz.c_bodies import Region
 from fuzz.c_forms import in_other_forms
 from fuzz.c_memory import allocation
+from fuzz.c_pieces import Pieces
+from fuzz.c_plusplus import plusplus_program
 from fuzz.c_program import CProgram, Function, Node, Parameter
 from fuzz.c_scope import Array, Scope, samples_of
 from fuzz.c_sums import sums_region
@@ -46,6 +48,8 @@ class Generator(Surroundings):
         draw = self.draw
         if self.sizes and self.chance(0.05):
             return self.task_function(name) if self.chance(0.5) else self.sums_function(name)
+        if self.sizes and self.chance(0.12):
+            return self.pieces_function(name)
         samples = samples_of(self.sizes, self.fixed)
         axes = [self.axis(size) for size in (self.sizes or list(self.fixed))]
         if len(axes) == 1:
@@ -236,7 +240,29 @@ class Generator(Surroundings):
         parameters = self.parameters([arrays["in"]], [arrays["out"]], [])
         return Function(name, "void", parameters, (*before, "#pragma scop", *nodes, "#pragma endscop"))
 
+    def pieces_function(self, name: str) -> Function:
+        """A function that strings short pieces together."""
+        size, kind = self.sizes[0], self.types[0]
+        width = self.draw.choice((2, 3, 4, 6))
+        extent = Form(((size, width),), 2 * width)
+        arrays = [Array(word, kind, (extent,), word) for word in ("in", "out")]
+        self.names.taken.update(("in", "out"))
+        pieces = Pieces(self.draw, size, kind, width, 5 * (name == "other")).some()
+        for piece in pieces:
+            self.head += piece.head
+            for header in piece.includes:
+                self.spelling.include(header)
+        parameters = self.parameters(arrays[:1], arrays[1:], [])
+        before = [line for piece in pieces for line in piece.before]
+        nodes = [node for piece in pieces for node in piece.nodes]
+        after = [line for piece in pieces for line in piece.after]
+        return Function(
+            name, "void", parameters, (*before, "#pragma scop", *nodes, "#pragma endscop", *after)
+        )
+
 
 def random_program(seed: int) -> CProgram:
-    """The file that belongs to a seed."""
+    """The file that belongs to a seed; a few are C++."""
+    if seed % 16 == 5:
+        return plusplus_program(seed)
     return in_other_forms(Generator(seed).program(), seed)

@@ -37,7 +37,8 @@ def version_text(program: CProgram, text: str, version: int) -> str:
     """A version of the program with names of its own and a function `fuzz_call_VERSION`."""
     names = [*(function.name for function in program.functions), *program.names]
     renamed = "".join(f"#define {name} {name}_{version}\n" for name in names)
-    lines = ["", f"void fuzz_call_{version}(const long long *fuzz_point)", "{"]
+    linkage = 'extern "C" ' if program.is_cplusplus else ""
+    lines = ["", f"{linkage}void fuzz_call_{version}(const long long *fuzz_point)", "{"]
     for type_, name in program.globals:
         count = f"sizeof {name} / sizeof *fuzz_{name}"
         lines.append(f"    {type_} *fuzz_{name} = ({type_} *){name};")
@@ -46,9 +47,13 @@ def version_text(program: CProgram, text: str, version: int) -> str:
         lines += _call(program, function)
     lines += [f"    fuzz_leave({name}, sizeof {name});" for _, name in program.globals]
     outside = [_OUTSIDE.format(type=_type_of(program, name), name=name) for name in _unseen(program)]
-    return "\n".join(
-        [f"{renamed}{_PROTOTYPES}#line 1", measured(text, program.header), *outside, *lines, "}", ""]
-    )
+    prototypes, body = _PROTOTYPES, text
+    if program.is_cplusplus:
+        # The library allocates what is larger: nothing is measured.
+        prototypes = f'extern "C" {{\n{_PROTOTYPES}}}\n'
+    else:
+        body = measured(text, program.header)
+    return "\n".join([f"{renamed}{prototypes}#line 1", body, *outside, *lines, "}", ""])
 
 
 def _unseen(program: CProgram) -> list[str]:
@@ -75,9 +80,12 @@ def _call(program: CProgram, function: Function) -> Iterator[str]:
         signs = " || ".join([f"({array.extents[0]}) < 0", *(f"({extent}) <= 0" for extent in declared)])
         yield f"        const long long fuzz_count_{array.name} = ({signs}) ? -1 : {count};"
         name, counted = f"fuzz_{array.name}", f"fuzz_count_{array.name}"
-        yield f"        {array.type} *{name} = fuzz_allocate({counted}, sizeof({array.type}));"
+        cast = f"({array.type} *)"
+        yield f"        {array.type} *{name} = {cast}fuzz_allocate({counted}, sizeof({array.type}));"
         yield "        " + _FILL.format(count=counted, type=array.type, name=name)
     words = ", ".join(_argument(one) for one in function.parameters)
+    if program.is_cplusplus:
+        words = words.replace("(void *)", "")
     yield f"        {function.name}({words});"
     for array in arrays:
         yield f"        fuzz_leave(fuzz_{array.name}, fuzz_count_{array.name} * sizeof({array.type}));"

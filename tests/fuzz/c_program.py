@@ -57,6 +57,7 @@ class CProgram:
     names     what else has external linkage
     points    values of the sizes, in the order of `sizes`
     seed      what it was drawn from
+    suffix    how the file's name ends, which says the language
     """
 
     head: tuple[str, ...]
@@ -68,6 +69,7 @@ class CProgram:
     names: tuple[str, ...] = ()
     temporaries: tuple[str, ...] = ()
     seed: int = 0
+    suffix: str = ".c"
 
     @property
     def text(self) -> str:
@@ -75,6 +77,10 @@ class CProgram:
         for function in self.functions:
             lines += ["", *function.lines()]
         return "\n".join(lines) + "\n"
+
+    @property
+    def is_cplusplus(self) -> bool:
+        return self.suffix != ".c"
 
     @property
     def has_threads(self) -> bool:

@@ -16,7 +16,8 @@ from fuzz.c_harness import tables, version_text
 from fuzz.c_program import CProgram
 
 HARNESS = Path(__file__).with_name("c_harness.c")
-COMMON = ("-std=gnu11", "-w", "-pipe", "-fopenmp", "-ffp-contract=off", "-fmax-errors=3", "-I.")
+STANDARDS = {".c": "-std=gnu11", ".cpp": "-std=gnu++17"}
+COMMON = ("-w", "-pipe", "-fopenmp", "-ffp-contract=off", "-fmax-errors=3", "-I.")
 SANITIZED = (
     *("-O0", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"),
     "-fsanitize=bounds-strict",
@@ -73,7 +74,7 @@ def _compile(words: Sequence[str], folder: Path) -> None:
     command = ["gcc", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        found = re.search(r"^version-(\d+)\.c|^\.?/?version-(\d+)", done.stderr, re.MULTILINE)
+        found = re.search(r"^version-(\d+)\.c\w*|^\.?/?version-(\d+)", done.stderr, re.MULTILINE)
         version = int(next(group for group in found.groups() if group)) if found else -1
         raise DoesNotCompile(version, done.stderr[:1500])
 
@@ -88,16 +89,17 @@ def run_versions(program: CProgram, versions: Sequence[Version], folder: Path) -
     objects: list[str] = []
     by_flags: dict[tuple[str, ...], list[str]] = {}
     for number, version in enumerate(versions):
-        name = f"version-{number}.c"
-        text = version_text(program, version.text, number)
-        if number == 0:
-            text += tables(program, len(versions))
-        (folder / name).write_text(text)
+        name = f"version-{number}{program.suffix}"
+        (folder / name).write_text(version_text(program, version.text, number))
         by_flags.setdefault(version.flags, []).append(name)
-        objects.append(name.replace(".c", ".o"))
+        objects.append(f"version-{number}.o")
+    (folder / "tables.c").write_text(tables(program, len(versions)))
     for flags, names in by_flags.items():
-        _compile([*COMMON, *flags, "-c", *names], folder)
-    _compile([*COMMON, *SANITIZED, *WRAPPED, *objects, "harness.o", "-o", "all", "-lm"], folder)
+        _compile([STANDARDS[program.suffix], *COMMON, *flags, "-c", *names], folder)
+    libraries = ("-lstdc++", "-lm") if program.is_cplusplus else ("-lm",)
+    _compile(
+        [*COMMON, *SANITIZED, *WRAPPED, *objects, "tables.c", "harness.o", "-o", "all", *libraries], folder
+    )
     done = subprocess.run(
         ["./all"], cwd=folder, env=LIMITS, capture_output=True, text=True, check=False, timeout=300
     )
