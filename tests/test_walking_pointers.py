@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from arrayfold import fold
+from arrayfold import fold, fold_shared, reallocate
 from arrayfold.base.errors import InputError
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
@@ -106,3 +106,33 @@ def test_an_inner_loop_that_does_not_run_moves_nothing() -> None:
     body = "for (int y = 0; y < h; y++) { for (int x = 2; x < gap; x++) out[0] += *p++; t[y][0] = *p; }"
     assumed = " ".join(map(str, program_of(body).assumptions))
     assert "gap >= 2" in assumed
+
+
+@pytest.mark.parametrize("places", ["reallocate", "share cells"])
+def test_values_that_pointers_reach_move_to_other_arrays(places: str) -> None:
+    text = """
+void f(int h, const int *restrict in, int *restrict out)
+{
+    int t[4], u[4];
+#pragma scop
+    for (int y = 0; y < h; y++) {
+        int *to = t;
+        for (int x = 0; x < 4; x++)
+            *to++ = 2 * in[y * 4 + x];
+        for (int x = 0; x < 4; x++)
+            u[x] = *--to;
+        *to += 1;
+        for (int x = 0; x < 4; x++)
+            out[y * 4 + x] = u[x] + to[x];
+    }
+#pragma endscop
+}
+"""
+    (program,) = read_c("f.c", text.encode())
+    program = reallocate(program)
+    result = fold_shared(program, "cells") if places == "share cells" else fold(program)
+    code = result.to_c()
+    assert "*(t" not in code
+    assert "int t[" not in code
+    assert not validate_code([result.region()], code.encode(), "f.c").unchecked
+    assert run_both(result, code.encode(), params={"h": 5}, sanitize=True).is_equal

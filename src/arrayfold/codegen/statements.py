@@ -213,7 +213,7 @@ class StatementWriter:
             text,
             lambda variable: new_names.get(variable) if variable not in self.storages else None,
             element,
-            self._element_by_cell,
+            lambda tree: self._reached_element(tree, is_write=tree in targets),
         )
         rewriter.visit(node)
         lines = apply_edits(text.text, rewriter.found, node.span.start, end).split("\n")
@@ -223,7 +223,8 @@ class StatementWriter:
     def _folded_element(
         self, variable: Variable, texts: Sequence[str], tree: Reference | Subscript, *, is_write: bool
     ) -> str | None:
-        moved = self._moved_element(tree, is_write=is_write, stays=(variable, texts))
+        stays = None if variable in self.source.pointers else (variable, texts)
+        moved = self._moved_element(tree, is_write=is_write, stays=stays)
         if moved is not None:
             return moved
         by_cell = self._element_by_cell(tree)
@@ -255,6 +256,10 @@ class StatementWriter:
         if new is not None and variable.is_array and new != variable.name:
             return new + "".join(f"[{text}]" for text in texts)
         return None
+
+    def _reached_element(self, tree: Expression, *, is_write: bool) -> str | None:
+        """What stands for an element that is no chain of subscripts on a variable, such as `*p`."""
+        return self._moved_element(tree, is_write=is_write) or self._element_by_cell(tree)
 
     def _element_by_cell(self, tree: Expression) -> str | None:
         """What stands for an element of a flat array that folds, or for one that a pointer reaches."""
@@ -346,9 +351,13 @@ class StatementWriter:
             if one.array is not None:
                 texts.append(self._place(one))
             else:
-                assert stays is not None
-                variable, subscripts = stays
-                texts.append(variable.text(subscripts))
+                if stays is None:
+                    raise InputError(
+                        "some values that a pointer reaches have other places, and some do not",
+                        self.source.text.place(self.source.region.before),
+                        "Another --mode or --share leaves all of them in one array.",
+                    )
+                texts.append(stays[0].text(stays[1]))
         text = texts[-1]
         names = {name: parenthesised(value) for name, (value, _) in self._named_arguments().items()}
         to_text = parameter_text(self.source.parameters)
@@ -394,7 +403,10 @@ class StatementWriter:
                 return variable.text(texts)
             return values.get(variable, self.hoisted.get(variable, variable.name))
 
-        return ExpressionPrinter(self.source.text, text, self._element_by_cell)
+        def other(tree: Expression) -> str | None:
+            return self._reached_element(tree, is_write=tree in targets)
+
+        return ExpressionPrinter(self.source.text, text, other)
 
 
 def _targets(expression: Expression) -> set[Expression]:
