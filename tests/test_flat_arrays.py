@@ -132,6 +132,31 @@ def test_numbers_as_factors_leave_one_dimension() -> None:
     assert program.array("t").rank == 1
 
 
+EVERY_SECOND_ROW = """
+void f(int N, const double in[restrict N + 1], double out[restrict N + 1])
+{
+    double a[(N + 2) * (N + 3)], sum = 0;
+#pragma scop
+    for (int i = 1; i < N + 2; i++)
+        for (int j = 0; j < N + 3; j++)
+            a[i * (N + 3) + j] = in[0] + i;
+    for (int y = 1; y < N + 2; y++)
+        for (int x = 0; x < N + 3; x++)
+            sum += (N + 2 > 2 * y ? a[2 * y * (N + 3) + x] : 0.5) + a[y * (N + 3) + x];
+#pragma endscop
+    out[0] += sum;
+}
+"""
+
+
+def test_every_second_row_does_not_make_rows_of_two_halves() -> None:
+    program = program_of(EVERY_SECOND_ROW)
+    assert program.array("a").rank == 2
+    assert [str(one) for one in program.assumptions] == ["N >= 0 (line 2: extent of in)"]
+    result = fold(program)
+    assert run_both(result, result.to_c().encode(), params={"N": 7}).is_equal
+
+
 def test_a_row_pointer_into_an_array_that_folds_goes() -> None:
     result = fold(read(KERNELS / "row-pointers.c"))
     assert not result["t"].shrinks

@@ -89,21 +89,29 @@ def _multiple(stride: Formula, own: Formula, value: isl.PwAff) -> isl.PwAff | No
 def candidate_shapes(subscripts: Sequence[Polynomial]) -> list[Shape]:
     """Shapes that the strides in some subscripts suggest, the one of most dimensions first.
 
-    Strides that are numbers, as of the colours in `(y*w + x)*3 + c`, may be left out.
+    Strides that are numbers, as of the colours in `(y*w + x)*3 + c`, may be left out, and so may multiples of
+    others, as in `2*y*w + x` beside `y*w + x`.
     """
     strides = dict.fromkeys(abs_of(one) for subscript in subscripts for one in subscript.strides())
     symbolic = _chain(one for one in strides if not one.is_constant)
     numbers = [one for one in strides if one.is_constant and one != ONE]
     if symbolic is None or not symbolic:
         return []
+    rows = [one for one in symbolic if not any(_is_larger_multiple(one, other) for other in symbolic)]
     shapes: list[Shape] = []
-    for some in (numbers, []):
-        chain = _chain([*symbolic, *some])
+    for more, some in itertools.product((symbolic, rows), (numbers, [])):
+        chain = _chain([*more, *some])
         if chain is not None:
             shape = Shape((*chain, ONE))
             if shape.is_valid and shape not in shapes:
                 shapes.append(shape)
     return shapes
+
+
+def _is_larger_multiple(stride: Formula, other: Formula) -> bool:
+    """Whether a stride is twice another one, or more times."""
+    factor = quotient(stride, other)
+    return factor is not None and factor.is_constant and abs(factor.as_number()) > 1
 
 
 def abs_of(stride: Formula) -> Formula:

@@ -134,7 +134,7 @@ class SubscriptReader:
             odd = next((effect for effect in known if values[effect][0] is None), None)
             return Subscripts(values, None, unread or self._without_shape(odd))
         tries = [_Rows(self._affine, self._text, shape, known) for shape in shapes]
-        best = min(tries, key=lambda one: len(one.lost))
+        best = min(tries, key=lambda one: (len(one.lost), len(one.needs)))
         if not is_written and unread is None and (best.needs or best.lost):
             overlapping = _overlapping(best.shape, known)
             if overlapping is not None:
