@@ -111,6 +111,8 @@ def fold_tuned(
         version = _folded(_Asked(name, order, options, tuning.region), program, fold, part)
         if version is not None and all(version.code != other.code for other in versions):
             versions.append(version)
+    # What was cut short would not be found again.
+    versions = [one for one in versions if not any(array.cut_short for array in one.result)] or versions
     if not versions:
         raise BudgetExceeded("no version could be folded in time; raise the time with --budget")
     original = _original(program, options, fold, budget, versions[0])
