@@ -130,21 +130,47 @@ def _builtin_headers() -> str:
 
 
 def measured(text: str, header: str) -> str:
-    """The text with a note of its size after each declaration of an array in a function."""
+    """The text with a note of its size after each declaration of an array in a function.
+
+    Static arrays of the file are noted where a function that uses them begins: a fold may move them there.
+    """
     data = text.encode()
     files = [("measured.c", text), ("around.h", header)]
     arguments = ["-std=c11", "-isystem", _builtin_headers(), "-w"]
     unit = cindex.TranslationUnit.from_source("measured.c", arguments, unsaved_files=files)
-    notes = sorted(_array_declarations(unit.cursor), reverse=True)
+    notes = sorted((*_array_declarations(unit.cursor), *_arrays_of_file(unit.cursor)), reverse=True)
     for offset, names in notes:
         calls = "".join(f" fuzz_bytes(__COUNTER__, sizeof({name}));" for name in names)
         data = data[:offset] + calls.encode() + data[offset:]
     return data.decode()
 
 
+_ARRAYS = (cindex.TypeKind.CONSTANTARRAY, cindex.TypeKind.VARIABLEARRAY)
+
+
+def _arrays_of_file(unit: cindex.Cursor) -> Iterator[tuple[int, Sequence[str]]]:
+    """Where functions begin, and the static arrays of the file that they use."""
+    own = [one for one in unit.get_children() if one.location.file and one.location.file.name == "measured.c"]
+    arrays = {
+        one.spelling
+        for one in own
+        if one.kind == cindex.CursorKind.VAR_DECL
+        and one.storage_class == cindex.StorageClass.STATIC
+        and one.type.get_canonical().kind in _ARRAYS
+    }
+    for function in own:
+        used = {
+            inner.spelling
+            for inner in function.walk_preorder()
+            if inner.kind == cindex.CursorKind.DECL_REF_EXPR and inner.spelling in arrays
+        }
+        for body in function.get_children():
+            if used and body.kind == cindex.CursorKind.COMPOUND_STMT:
+                yield body.extent.start.offset + 1, sorted(used)
+
+
 def _array_declarations(cursor: cindex.Cursor) -> Iterator[tuple[int, Sequence[str]]]:
     """Where declarations of arrays in functions end, and the names that they declare."""
-    arrays = (cindex.TypeKind.CONSTANTARRAY, cindex.TypeKind.VARIABLEARRAY)
     for inner in cursor.get_children():
         where = inner.location.file
         if where is not None and where.name != "measured.c":
@@ -153,7 +179,7 @@ def _array_declarations(cursor: cindex.Cursor) -> Iterator[tuple[int, Sequence[s
             names = [
                 one.spelling
                 for one in inner.get_children()
-                if one.kind == cindex.CursorKind.VAR_DECL and one.type.get_canonical().kind in arrays
+                if one.kind == cindex.CursorKind.VAR_DECL and one.type.get_canonical().kind in _ARRAYS
             ]
             if names:
                 yield inner.extent.end.offset, names
