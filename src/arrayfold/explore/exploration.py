@@ -110,6 +110,8 @@ def explore(
 ) -> Exploration:
     """Fold the program in many orders, at the given sizes only: smaller and found sooner than for all sizes.
 
+    The parameters are the options of the command `tradeoff`.
+
     seconds  what all of it may take; each order has an equal part
     store    a directory where results are kept, so that an interrupted run goes on where it was
     cluster  the address of a Dask scheduler, whose workers get the files that are read; without one,

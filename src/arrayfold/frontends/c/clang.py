@@ -393,6 +393,7 @@ class _Converter:
     # ------------------------------------------------ expressions
 
     def _expression(self, cursor: Any) -> Expression:
+        """The expression of a cursor; one case for each kind, so that it is longer than other functions."""
         span, name, kind = self._span(cursor), libclang.kind_of(cursor), self._type(cursor.type)
         if name == "CXX_BOOL_LITERAL_EXPR":
             value = libclang.evaluate(cursor)
