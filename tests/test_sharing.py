@@ -50,6 +50,23 @@ void step(int T, int N, double dt, const double in[restrict N], double out[restr
 #pragma endscop
 }
 """
+TURNED = """
+void f(int N, const double in[restrict N][N], double out[restrict N][N])
+{
+    double a[N][N], b[N][N];
+#pragma scop
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] = in[i][j] * 2;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            b[N-1-j][i] = a[i][j] + 1;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            out[i][j] = b[i][j];
+#pragma endscop
+}
+"""
 TYPES = """
 void f(int N, const float in[restrict N], float out[restrict N])
 {
@@ -208,6 +225,18 @@ def test_members_say_where_arrays_are() -> None:
     assert [one.array for one in memory.members] == list(embedding.places)
     seen = {one.array: one.address((2, 3), params) for one in memory.members}
     assert len(set(seen.values())) == 4
+
+
+def test_cells_that_follow_values_have_linear_parts_of_their_own() -> None:
+    result = fold_shared(program_of(TURNED), "cells")
+    (memory,) = result
+    params = {"N": 4}
+    assert str(memory.size) == "N^2"
+    at = {one.array: one for one in memory.members}
+    for i, j in itertools.product(range(4), repeat=2):
+        assert at["b"].address((3 - j, i), params) == at["a"].address((i, j), params)
+    check_by_enumeration(result, params)
+    assert run_both(result, result.to_c().encode(), params={"N": 9}).is_equal
 
 
 def test_arrays_of_other_types_have_memory_of_their_own() -> None:

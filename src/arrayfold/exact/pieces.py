@@ -68,6 +68,24 @@ def _united(pieces: Sequence[isl.BasicMap]) -> isl.Map:
     return reduce(isl.Map.union, map(isl.Map.from_basic_map, pieces))
 
 
+def affine_function(relation: isl.Map) -> isl.MultiAff | None:
+    """The one affine function, without floors, that a relation is where it holds; None if it is none.
+
+    >>> affine_function(isl.Map("[n] -> { A[i, j] -> [j, n - i] : 0 <= i, j < n }"))
+    MultiAff("[n] -> { A[i, j] -> [(j), (n - i)] }")
+    """
+    if not relation.is_single_valued():
+        return None
+    found: list[isl.MultiAff] = []
+    anywhere = coalesced(relation.gist_domain(relation.domain()))
+    anywhere.as_pw_multi_aff().foreach_piece(lambda _, form: found.append(form))
+    if len(found) != 1 or any(
+        found[0].get_at(k).dim(isl.dim_type.div) for k in range(found[0].dim(isl.dim_type.out))
+    ):
+        return None
+    return found[0]
+
+
 # ---------------------------------------------------------------- times
 
 

@@ -32,6 +32,7 @@ from arrayfold.sharing.interference import Interference, find_interference
 from arrayfold.sharing.placement import Placement, buffers_for, heaviest_clique, offsets_for
 
 _MOST_NUMBERS = 4
+_MOST_FOLLOWED = 2
 _SHARE_FOR_BOUND = 0.3
 _SHARE_FOR_CELLS = 0.7
 _SHARE_FOR_PLACES = 0.3
@@ -220,30 +221,38 @@ class _Folding:
         groups = [group for group in groups if len(group) > 1]
         if not groups:
             return
-        most = 0
-        for one_number in (True, False):
-            if not one_number and not 2 < most <= _MOST_NUMBERS:
-                return
-            with suppress(ArrayfoldError):
-                result, most = self._merged(groups, one_number=one_number)
-                yield result
-                if _is_tight(result):
-                    return
+        choices = [0 for _ in groups]
+        with suppress(ArrayfoldError):
+            choices = [min(Merge(tuple(group)).choices(self.program), _MOST_FOLLOWED) for group in groups]
+        for followed in range(max(choices, default=0) + 1):
+            most = 0
+            for one_number in (True, False):
+                if not one_number and not 2 < most <= _MOST_NUMBERS:
+                    break
+                with suppress(ArrayfoldError):
+                    merges = [
+                        Merge(tuple(group), one_number, min(followed, count))
+                        for group, count in zip(groups, choices, strict=True)
+                    ]
+                    result, most = self._merged(merges)
+                    yield result
+                    if _is_tight(result):
+                        return
 
-    def _merged(self, groups: Sequence[Sequence[str]], *, one_number: bool) -> tuple[FoldResult, int]:
+    def _merged(self, merges: Sequence[Merge]) -> tuple[FoldResult, int]:
         """Each group in one memory, and the largest number of arrays at equal coordinates."""
         program = self.program
         embeddings: dict[str, Embedding] = {}
         most = 0
-        for group in groups:
-            self.progress(f"{', '.join(group)}: one memory")
+        for merge in merges:
+            self.progress(f"{', '.join(merge.arrays)}: one memory")
             with self.budget.limit("one memory for several arrays"):
-                embedding = Merge(tuple(group), one_number).embedding(program)
+                embedding = merge.embedding(program)
                 program = merged(program, embedding)
             embeddings[embedding.name] = embedding
             most = max(most, embedding.numbers)
         analysis = Analysis.of(program, self.budget)
-        alone = [name for name in self.arrays if all(name not in group for group in groups)]
+        alone = [name for name in self.arrays if all(name not in merge.arrays for merge in merges)]
         folded = [self._folded(analysis, name) for name in alone]
         for name, embedding in embeddings.items():
             one = _simplified(self._folded(analysis, name))

@@ -20,8 +20,10 @@ from arrayfold.base.errors import InputError, MethodNotApplicable
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
 from arrayfold.exact.isl import coalesced, fresh_name, fresh_names, maps_of
+from arrayfold.exact.pieces import affine_function
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.mapping.modular import ModularMapping
+from arrayfold.passes.value_coordinates import value_coordinates
 from arrayfold.program.model import Access, Array, Moved, Problem, Program, Statement
 
 
@@ -67,12 +69,14 @@ class Merge:
     arrays      whose cells the common array has
     one_number  arrays with cells at the same coordinates are told apart by one more coordinate, a number;
                 otherwise by several of 0 and 1, so that the rows of a mapping have any offset for each
+    followed    0 for coordinates that are subscripts; otherwise which of the `choices` that follow values
     """
 
     name: ClassVar[str] = "merge"
     flags: ClassVar[tuple[str, ...]] = ("--share",)
     arrays: tuple[str, ...]
     one_number: bool = True
+    followed: int = 0
 
     def apply(self, program: Problem, budget: Budget | None = None) -> Program:
         """The program in which these arrays are parts of one."""
@@ -84,7 +88,10 @@ class Merge:
     def embedding(self, program: Program) -> Embedding:
         """Where the cells are in the common array."""
         name = fresh_name("memory", [array.name for array in program.arrays])
-        coordinates = _padded(program, {one: _coordinates(program, one) for one in self.arrays})
+        coordinates = {one: _coordinates(program, one) for one in self.arrays}
+        if self.followed:
+            coordinates = value_coordinates(program, coordinates)[self.followed - 1]
+        coordinates = _padded(program, coordinates)
         numbers = _numbers(program, self.arrays, coordinates)
         subscripts = max(_subscripts(program, one) for one in self.arrays)
         places = _told_apart(coordinates, numbers, name, subscripts, one_number=self.one_number)
@@ -92,6 +99,10 @@ class Merge:
         if not all(place.is_injective() for place in places.values()):
             raise MethodNotApplicable(f"cells of {', '.join(self.arrays)} cannot be told apart in one memory")
         return Embedding(name, places, max(numbers.values()) + 1)
+
+    def choices(self, program: Program) -> int:
+        """How many other coordinates there are, which follow values."""
+        return len(value_coordinates(program, {one: _coordinates(program, one) for one in self.arrays}))
 
 
 # ---------------------------------------------------------------- coordinates
@@ -107,7 +118,7 @@ def _coordinates(program: Program, name: str) -> isl.Map:
     if not parts:
         return identity.intersect_domain(cells)
     written = reduce(isl.Map.union, (part.reset_tuple_id(isl.dim_type.out) for part in parts))
-    if not _is_affine(written):
+    if affine_function(written) is None:
         return identity.intersect_domain(cells)
     untold = isl.Map.from_domain(cells)
     for k in range(array.rank):
@@ -286,26 +297,9 @@ def _formulas(place: isl.Map, dimensions: Sequence[str]) -> list[Formula]:
     """The coordinates of { A[x] -> U[c] } as formulas of the names of x."""
     for k, name in enumerate(dimensions):
         place = place.set_dim_name(isl.dim_type.in_, k, name)
-    forms = _pieces(place)
-    if len(forms) != 1:
+    form = affine_function(place)
+    if form is None:
         raise MethodNotApplicable(f"the places of {place.get_tuple_name(isl.dim_type.in_)} are not affine")
-    form = forms[0]
     known = form.dim(isl.dim_type.param)
     cell = form.move_dims(isl.dim_type.param, known, isl.dim_type.in_, 0, len(dimensions))
     return [from_aff(cell.get_at(k)) for k in range(cell.dim(isl.dim_type.out))]
-
-
-def _is_affine(relation: isl.Map) -> bool:
-    """Whether a relation is one affine function, without floors."""
-    forms = _pieces(relation)
-    return len(forms) == 1 and all(
-        forms[0].get_at(k).dim(isl.dim_type.div) == 0 for k in range(forms[0].dim(isl.dim_type.out))
-    )
-
-
-def _pieces(relation: isl.Map) -> list[isl.MultiAff]:
-    """The affine functions that a relation is made of; where it holds is left out."""
-    found: list[isl.MultiAff] = []
-    anywhere = coalesced(relation.gist_domain(relation.domain()))
-    anywhere.as_pw_multi_aff().foreach_piece(lambda _, form: found.append(form))
-    return found
