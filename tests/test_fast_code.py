@@ -25,6 +25,7 @@ from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered
+from arrayfold.validation.subjects import validate_code
 from inner_loops import dividing_loops, innermost_loops
 from support.command import run
 from support.runs import run_both
@@ -485,6 +486,30 @@ def test_a_ring_of_many_cells_has_a_counter() -> None:
     code = fold(program(f"for (int i = 0; i < 9; i++) A[i] = in[i];\n{body}", "double A[N + 9];")).to_c()
     assert "A_next_" not in code
     assert "if (++A_" in code
+
+
+def test_threads_with_cells_of_one_ring_keep_them_in_memory() -> None:
+    code = """void f(int N, const double in[restrict 2 * N],
+               double out[restrict 2 * N], double last[restrict 2])
+{
+  double A[2 * N];
+#pragma scop
+#pragma omp parallel for
+  for (int j = 0; j < 2; j++)
+    for (int i = 0; i < N; i++) {
+      A[2 * i + j] = in[2 * i + j];
+      if (i >= 1) out[2 * i + j] = A[2 * i + j] + A[2 * i - 2 + j];
+    }
+  for (int j = 0; j < 2; j++) last[j] = A[2 * N - 2 + j];
+#pragma endscop
+}
+"""
+    (given,) = read_c("kernel.c", code.encode())
+    result = fold(given, budget=Budget(20))
+    threads, after = result.to_c().split("#pragma omp parallel for")[1].split("A_next_", 1)
+    assert "out[" in threads
+    assert "last[" in after
+    assert str(validate_code([result.region()], result.to_c().encode(), "kernel.c")).startswith("checked")
 
 
 def test_a_global_iterator_keeps_its_loop() -> None:

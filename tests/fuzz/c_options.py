@@ -15,6 +15,9 @@ METHODS = (
     "hyperplane",
     "projection",
     "occupancy",
+    "schedule-space",
+    "lattice-as-published",
+    "basis-as-published",
 )
 
 
@@ -31,7 +34,7 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
         chosen += [["--tile", tile, "--parallel"], ["--fuse=cells"]]
         words += draw.choice(chosen)
     elif order == 6:
-        words += ["--order", draw.choice(("dependences", "tilings"))]
+        words += ["--order", draw.choice(("dependences", "tilings", "auto", "auto"))]
     kind = draw.randrange(10)
     is_plain = kind > 4
     if kind == 0:
@@ -50,6 +53,10 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
             words += ["--power-of-two"]
         elif more in (2, 3):
             words += ["--method", draw.choice(METHODS)]
+        elif more == 4:
+            words.append("--linear-form")
+    if draw.random() < 0.1:
+        words.append("--check-assumptions")
     if draw.random() < 0.3:
         words += ["--style", "readable"]
     if draw.random() < 0.3 and order >= 6:

@@ -129,6 +129,7 @@ class InnerLoop:
     name         gives names like a given one that occur nowhere else; each loop may have the same ones
     is_positive  whether a formula of parameters is, at all sizes
     is_parallel  iterations run in any order, so that nothing may be handed from one to the next
+    is_shared    other threads run at the same time, which may have other cells of the same arrays
     inside       names that are set in the body, so that nothing before the loop can use them
     statements   those in the body, as they come
     """
@@ -139,6 +140,7 @@ class InnerLoop:
     name: Callable[[str], str]
     is_positive: Callable[[Formula], bool]
     is_parallel: bool = False
+    is_shared: bool = False
     mode: Mode = "look"
     inside: set[str] = field(default_factory=set[str])
     statements: set[str] = field(default_factory=set[str])

@@ -230,7 +230,13 @@ class _Printer:
         assert style.name is not None
         iterator = style.iterators[dimension]
         inner = InnerLoop(
-            iterator, style.type, style.parameters, style.name, style.is_positive, bool(pragmas)
+            iterator,
+            style.type,
+            style.parameters,
+            style.name,
+            style.is_positive,
+            is_parallel=bool(pragmas),
+            is_shared=self._inside_parallel,
         )
         body = self._written(inner, node.for_get_body())
         inner.rings.choose()

@@ -360,7 +360,7 @@ class Storage:
 
     def _in_loop(self, rows: Sequence[str], inner: InnerLoop | None) -> str:
         """An element, given its coordinates, or the variable that holds it in an innermost loop."""
-        if inner is not None and self._is_ring:
+        if inner is not None and self._is_ring and (self.is_private or not inner.is_shared):
             variable = inner.variable_of(self.name, written_type(self.variable), rows)
             if variable is not None:
                 self.use.is_ring = True
