@@ -125,6 +125,12 @@ def fold(
         bool,
         typer.Option("--check-assumptions", help="Let the code call abort() where an assumption fails."),
     ] = False,
+    layout_maps: Annotated[
+        bool,
+        typer.Option(
+            "--layout-maps", help="In MLIR, write folds as layout maps of types, for --normalize-memrefs."
+        ),
+    ] = False,
     array: Arrays = None,
     method: Method = "auto",
     as_published: AsPublished = False,
@@ -192,6 +198,7 @@ def fold(
         source.context is not None,
         check_assumptions,
         source.arguments,
+        layout_maps,
     )
     check_outputs(output, placement, force=force, source=source.file)
     talk = source.talk(as_json)

@@ -70,17 +70,21 @@ class FoldedOutput:
     has_context: bool = True
     checks_assumptions: bool = False
     arguments: tuple[str, ...] = ()
+    layout_maps: bool = False
 
     def check(self, problems: Sequence[Problem]) -> None:
         """Raise before any work is done if the code could not be delivered."""
         self._slack_cells()
+        if self.layout_maps and not self._is_mlir:
+            raise InputError(f"--layout-maps is for modules of MLIR (.mlir), not for {self.file}")
         if self.output is None and not self.run:
             return
-        if self._is_jscop and self.run:
-            raise InputError(
-                "--run runs C files", hint="arrayfold cc compiles a file by Polly, see docs/howto/llvm.md."
-            )
-        if getattr(problems[0], "source", None) is None and not self._is_jscop:
+        if (self._is_jscop or self._is_mlir) and self.run:
+            hint = "arrayfold cc compiles a file by Polly, see docs/howto/llvm.md."
+            if self._is_mlir:
+                hint = "Run what is written by mlir-runner, see docs/howto/mlir.md."
+            raise InputError("--run runs C files", hint=hint)
+        if getattr(problems[0], "source", None) is None and not (self._is_jscop or self._is_mlir):
             raise InputError(
                 f"{self.file} is a problem file, which has no C code to rewrite; leave out -o and --run",
                 hint="The mapping is in the table, and with --json in a form that programs can read.",
@@ -101,6 +105,21 @@ class FoldedOutput:
     def _is_jscop(self) -> bool:
         """Whether a file of Polly is folded, and is to be written as such."""
         return self.file.endswith(".jscop")
+
+    @property
+    def _is_mlir(self) -> bool:
+        """Whether a module of MLIR is folded, and is to be written as such."""
+        return self.file.endswith(".mlir")
+
+    def _write_mlir(self, results: Sequence[FoldResult]) -> None:
+        from arrayfold.base.input_file import read_input, text_of
+        from arrayfold.fold.mlir import folded_mlir
+
+        assert self.output is not None
+        path = Path(self.file)
+        text = text_of(path, read_input(path))
+        folded = folded_mlir(self.file, text, results, as_layout=self.layout_maps)
+        write_output(self.output, folded.encode(), force=self.force, source=self.file)
 
     def _write_jscop(self, results: Sequence[FoldResult]) -> None:
         from arrayfold.base.input_file import read_input, text_of
@@ -128,6 +147,9 @@ class FoldedOutput:
             return [], None
         if self._is_jscop:
             self._write_jscop(results)
+            return [], None
+        if self._is_mlir:
+            self._write_mlir(results)
             return [], None
         regions, code = self._code(results, budget)
         for name in (name for region in regions for name in region.unfolded):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError, NotAffine
+from arrayfold.codegen.same_values import differing_accesses as differing
 from arrayfold.exact.isl import fresh_name
 from arrayfold.frontends.jscop.read import Jscop, read_jscop
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
-from arrayfold.program.model import Access, Program
 
 _MOST_ON_STACK = 4096
 
@@ -123,41 +123,6 @@ def _inside(fold: JscopFold) -> isl.Map:
 def differing_accesses(file: str, before: str, after: str, arguments: Sequence[str]) -> list[str]:
     """Reads that get the value of another write than before, and accesses that are missing, in words.
 
-    It is asked of isl's dataflow, which shares nothing with what found the mappings.
-
     before, after  the texts of a file of Polly and of what is to be written
     """
-    old, new = read_jscop(file, before, arguments), read_jscop(file, after, arguments)
-    found: list[str] = []
-    changed = _changed(old, new)
-    for (statement, one), (_, other) in zip(_accesses(old), _accesses(new), strict=True):
-        does = "writes" if one.is_write else "reads"
-        is_same = one.relation.domain().is_equal(other.relation.domain())
-        if one.array not in changed:
-            continue
-        if not is_same or not (one.is_write or _flows(old, one).is_equal(_flows(new, other))):
-            found.append(f"{statement} {does} {one.array}")
-    return found
-
-
-def _changed(old: Program, new: Program) -> set[str]:
-    """The arrays of which some access is another one."""
-    pairs = zip(_accesses(old), _accesses(new), strict=True)
-    return {one.array for (_, one), (_, other) in pairs if not one.relation.is_equal(other.relation)}
-
-
-def _accesses(program: Program) -> Iterator[tuple[str, Access]]:
-    for statement in program.statements:
-        for access in statement.accesses:
-            yield statement.name, access
-
-
-def _flows(program: Program, read: Access) -> isl.UnionMap:
-    """{ S[i] -> T[j] }: the writes whose values a read may see."""
-    assert program.schedule is not None
-    info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read.relation))
-    info = info.set_must_source(program.accesses(writes=True, must_only=True, array=read.array))
-    may = program.accesses(writes=True, array=read.array)
-    info = info.set_may_source(may.subtract(program.accesses(writes=True, must_only=True, array=read.array)))
-    flow = info.set_schedule_map(program.schedule).compute_flow()
-    return flow.get_may_dependence()
+    return differing(read_jscop(file, before, arguments), read_jscop(file, after, arguments))

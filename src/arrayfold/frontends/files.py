@@ -110,6 +110,13 @@ def _read(
         return [read_jscop(str(path), text, arguments)]
     if arguments:
         raise InputError(f"{path} is not a C file; options after -- are for the C parser")
+    if path.suffix == ".mlir":
+        from arrayfold.base.optional import optional_module
+
+        optional_module("xdsl.ir", "mlir")
+        from arrayfold.frontends.mlir.read import read_mlir
+
+        return [*read_mlir(str(path), text)]
     if path.suffix == ".toml":
         return [read_problem(str(path), text)]
     if path.suffix == ".json":
@@ -128,5 +135,5 @@ def _read(
         return [*read_python(str(path), text)]
     raise InputError(
         f"{path}: expected a C or C++ file (.c, .cpp), a Python file (.py) or a problem file (.toml)",
-        hint="Also read: JSON of model (.json), files of pet (.scop), Polly (.jscop) and SMO (.smo.input).",
+        hint="Also read: JSON of model (.json), MLIR (.mlir), pet (.scop), Polly (.jscop), SMO (.smo.input).",
     )
