@@ -1,6 +1,6 @@
 """How far `auto` is from the smallest lattice on random programs, as a table by class.
 
-    python benchmarks/gap.py [--programs 300] [--class NAME ...] [--seconds 60] [--show] [--json FILE]
+    python benchmarks/gap.py [--programs 300] [--first SEED] [--class NAME ...] [--seconds 60] [--show]
 
 Each program is folded for all sizes of its context. At a few sizes the differences of its conflicting
 cells are enumerated, and all lattices are tried from the smallest index on; the lattices are those of the
@@ -285,6 +285,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--class", dest="kinds", action="append", choices=[*CLASSES])
+    parser.add_argument("--first", type=int, default=0, help="the first number from which programs are made")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--show", action="store_true", help="the programs that are not at the optimum")
     parser.add_argument("--seed", type=int, help="print this program of the class, and compare it alone")
@@ -294,7 +295,7 @@ def main() -> None:
     kinds: list[str] = options.kinds or [*CLASSES]
     outcomes: list[Outcome] = []
     each = options.programs // len(kinds)
-    seeds = range(each + 1) if options.seed is None else [options.seed]
+    seeds = range(options.first, options.first + each + 1) if options.seed is None else [options.seed]
     plan = itertools.product(seeds, kinds)
     for seed, kind in plan if options.seed is not None else itertools.islice(plan, options.programs):
         if options.seed is not None:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import pytest
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.errors import InputError
+from arrayfold.bounds.moments import UNKNOWN
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula_parse import read_formula as f
+from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.lattice import determinant
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
+from arrayfold.fold.check import check
 from arrayfold.frontends import read
+from arrayfold.frontends.options import apply_options
 from arrayfold.frontends.toml.problem import read_problem
+from arrayfold.judge.verify import Proof, verify
+from arrayfold.methods import Request
 from arrayfold.methods.exhaustive import differences_at, smallest_lattices
+from arrayfold.select.cases import find_cases
 from arrayfold.select.smaller_lattices import find_smallest_lattice
 from support.command import run as run_command
 
@@ -81,3 +89,29 @@ def test_the_table_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     output = capsys.readouterr().out
     assert "proved, smallest lattice" in output
     assert "note: A: no lattice mapping has fewer than 6*B - 6 cells" in output
+
+
+def test_a_full_triangle_has_three_quarters_of_the_square() -> None:
+    """At even sizes the group of a smallest lattice is not cyclic: both moduli grow."""
+    full = conflicts_of(
+        "N >= 3",
+        "A[i, j] : 0 <= j <= i < N",
+        "A[d, e] : exists (i, j : 0 <= j <= i < N and 0 <= j + e <= i + d < N)",
+    )
+    request = Request.of(full, {})
+    cases = find_cases(full, request, f("N^2 - N + 1"), UNKNOWN)
+    for size in (6, 7, 8, 9):
+        sizes = {"N": size}
+        here = [case for case in cases if not case.when.is_disjoint(fix_parameters(sizes))]
+        first = next(smallest_lattices(differences_at(full, sizes), 2))
+        assert min(case.size.at(sizes) for case in here) == abs(determinant(first))
+        assert all(isinstance(verify(full.at(sizes), case.mapping), Proof) for case in here)
+
+
+def test_fractions_that_are_whole_in_the_context_are_read() -> None:
+    even = apply_options(read("examples/reverse-l.toml"), context="N mod 2 = 0")
+    (checked,) = check(even, "A[x, y] -> [((N/2)*x + y) mod (N^2/2), x mod 2]")
+    assert checked.is_valid
+    assert str(checked.mapping) == "A[x, y] -> [((N/2)*x + y) mod ((N^2)/2), x mod 2]"
+    with pytest.raises(InputError, match="whole number"):
+        check(read("examples/reverse-l.toml"), "A[x, y] -> [(x - y) mod (N/2), x mod 2]")

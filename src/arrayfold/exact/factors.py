@@ -8,9 +8,10 @@ too large where there are none. Each factor raised to zero makes it zero there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import starmap
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -76,6 +77,26 @@ def quotient(formula: Formula, divisor: Formula) -> Formula | None:
     except DomainError:
         return None
     return found if found.denominator == 1 else None
+
+
+def common_factor(formulas: Sequence[Formula]) -> Formula:
+    """The largest polynomial that divides all formulas with whole coefficients; its sign is any.
+
+    >>> n = Formula.name("N")
+    >>> common_factor([n * n * 2, n * 6 * (n + 1), Formula.constant(0)])
+    2*N
+    """
+    atoms, polynomials = _polynomials(*formulas)
+    some = [one for one in polynomials if one]
+    if not some:
+        return Formula.constant(0)
+    shared = _formula(reduce(lambda one, other: one.gcd(other), some), atoms)
+    shared *= (
+        Fraction(1, math.gcd(*(int(c * shared.denominator) for _, c in shared.terms))) * shared.denominator
+    )
+    rests = [quotient(one, shared) for one in formulas if one.terms]
+    numbers = [int(c) for rest in rests if rest is not None for _, c in rest.terms]
+    return shared * math.gcd(*numbers)
 
 
 def _polynomials(*formulas: Formula) -> tuple[list[Atom], list[fmpq_mpoly]]:

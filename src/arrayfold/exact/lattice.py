@@ -194,6 +194,15 @@ def reduced_basis(vectors: Sequence[Vector]) -> list[Vector]:
     return [tuple(vector) for vector in _reduce([list(vector) for vector in vectors])]
 
 
+def short_basis(vectors: Sequence[Vector]) -> list[Vector]:
+    """A basis of the same lattice with the shortest vectors that LLL finds.
+
+    >>> short_basis([(2, 2, 0), (49, -48, 0), (-5, 6, 1)])
+    [(2, 2, 0), (-5, 6, 1), (-2, 0, 9)]
+    """
+    return [tuple(line) for line in _table(fmpz_mat([list(one) for one in vectors]).lll())]
+
+
 def reduced_kernel(rows: Sequence[Sequence[int]], moduli: Sequence[int]) -> list[Vector]:
     """A reduced basis of the vectors that every row takes to a multiple of its modulus.
 

@@ -148,7 +148,7 @@ def _guess_basis(mapping: ModularMapping, low: Mapping[str, int]) -> Matrix | No
     None if no affine fit exists.
     """
     (name, *others) = low
-    if others:
+    if others or not all(one.is_whole for one in (*itertools.chain(*mapping.matrix), *mapping.moduli)):
         return None
     sizes = [max(low[name], 0) + offset for offset in _GUESSED_FROM]
     if any(modulus.at({name: size}) < 1 for modulus in mapping.moduli for size in sizes):

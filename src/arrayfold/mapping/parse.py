@@ -19,6 +19,7 @@ from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.formula_parse import read_formula
 from arrayfold.exact.isl import image, linear_form, maps_of
 from arrayfold.exact.isl_text import read_isl
+from arrayfold.exact.signs import is_whole_on
 from arrayfold.mapping.foreign import is_fold_notation, merged, read_folds
 from arrayfold.mapping.modular import AddressMapping, ModularMapping, RelationMapping, TableMapping
 from arrayfold.program.model import Array, Problem, find_array
@@ -166,15 +167,15 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
     if unknown:
         hint = f"Known are {', '.join([*names, *problem.parameters])}."
         raise text.error(f"unknown name {unknown[0]!r}", text.find(rf"\b{unknown[0]}\b"), hint)
-    if not formula.is_whole:
-        hint = "Integer division is written floor(.../2), with an arrow: A[i] -> [floor(i/2)]."
-        raise text.error("a subscript must be a whole number for every cell", 0, hint)
     modulus, divisor = None, 1
     match formula.terms:
-        case ((((Remainder(argument, number), 1),), Fraction(numerator=1, denominator=1)),):
-            formula, modulus = argument, number
+        case ((((Remainder(argument, number), 1),), Fraction(numerator=1, denominator=scale)),):
+            formula, modulus = argument * Fraction(1, scale), number * Fraction(1, scale)
         case _:
             pass
+    if not _is_whole(formula, names, problem) or (modulus and not is_whole_on(modulus, problem.context)):
+        hint = "Integer division is written floor(.../2), with an arrow: A[i] -> [floor(i/2)]."
+        raise text.error("a subscript must be a whole number for every cell", 0, hint)
     match formula.terms:
         case ((((Floor(argument, number), 1),), Fraction(numerator=1, denominator=1)),) if (
             modulus is not None
@@ -183,11 +184,17 @@ def _read_row(text: SourceText, names: Sequence[str], problem: Problem) -> _Row 
         case _:
             pass
     linear = formula.coefficients(names)
-    if modulus is not None and not (modulus.is_whole and formula.is_whole):
-        raise text.error("a subscript and its modulus must be whole numbers")
     if linear is None or (modulus is not None and modulus.names() & set(names)):
         return None
     return linear[0], linear[1], modulus, divisor
+
+
+def _is_whole(formula: Formula, names: Sequence[str], problem: Problem) -> bool:
+    """Whether a subscript is a whole number for all cells and sizes."""
+    linear = formula.coefficients(names)
+    if formula.is_whole or linear is None:
+        return formula.is_whole
+    return all(is_whole_on(one, problem.context) for one in (*linear[0], linear[1]))
 
 
 def _modular(array: Array, problem: Problem, rows: Sequence[_Row]) -> ModularMapping:

@@ -40,7 +40,8 @@ _MOST_RANK = 3
 _COMPARED = 6
 _SHARE = 0.5
 _SUMMED = 24
-_LATE = 3
+_LATE = (3, 4)
+_LATEST = 5
 _FAR = 10**5
 
 
@@ -240,7 +241,7 @@ class _Search:
                 {self.name: period * _FAR + residue}
             ):
                 continue
-            late = range(general, general + (_LATE + 1 if period == 1 else 1))
+            late = range(general, general + (_LATEST + 1 if period == 1 else 1))
             for start in dict.fromkeys((first, *late)):
                 early = ({new_name: m, self.name: period * m + residue} for m in range(start, general))
                 if any(mapping.size.evaluate(at) > self.best.evaluate(at) for at in early):
@@ -267,8 +268,11 @@ class _Search:
     @cached_property
     def _general_bases(self) -> list[AffineBasis]:
         """Lattices for all sizes, where the pattern begins at once or a little later."""
-        early = fitted_bases(self.optima, self.name, range(self.first, _FAR))
-        return early or fitted_bases(self.optima, self.name, range(self.first + _LATE, _FAR))
+        for late in (0, *_LATE):
+            bases = fitted_bases(self.optima, self.name, range(self.first + late, _FAR))
+            if bases:
+                return bases
+        return []
 
     def _when(self, period: int, residue: int, start: int) -> isl.Set:
         name = self.name

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.factors import cofactor, determinant
+from arrayfold.exact.factors import cofactor, common_factor, determinant, quotient
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods.auto.affine_lattices import AffineBasis
 
 _FACTORS = (2, 3)
+_MOST_SMALL = 3
 _TRIED = (50, 51, 52, 53, 54, 55)
 
 Matrix = list[list[Formula]]
@@ -56,6 +58,10 @@ def rows_of_matrix(conflicts: Conflicts, matrix: Matrix, names: Sequence[str]) -
         for weight in weights
         if any(weight)
     ]
+    common = common_factor([entry for line in columns for entry in line])
+    if rank > 1 and not common.is_constant:
+        yield from _rows_with_common_factor(conflicts, matrix, rows, common, tried)
+        return
     for factor in (1, *_FACTORS):
         candidates = sorted(_divided(rows, index, factor, tried), key=_simplicity)
         for row, modulus in candidates:
@@ -65,6 +71,43 @@ def rows_of_matrix(conflicts: Conflicts, matrix: Matrix, names: Sequence[str]) -
             lines = [row] if extra is None else [row, extra]
             moduli = [modulus] if factor == 1 else [modulus, Formula.constant(factor)]
             yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, lines, moduli)
+
+
+def _rows_with_common_factor(
+    conflicts: Conflicts,
+    matrix: Matrix,
+    rows: Sequence[Sequence[Formula]],
+    common: Formula,
+    tried: Sequence[Point],
+) -> Iterator[ModularMapping]:
+    """Rows where the adjugate has a factor with parameters: the lattice of m*(2, 1) and m*(1, 2).
+
+    The moduli are the invariant factors of the basis: a row of the adjugate goes with the last one, small
+    numbers with the others, which divide it.
+    """
+    whole = common_factor([entry for line in matrix for entry in line])
+    index, middle = quotient(determinant(matrix), common), quotient(common, whole)
+    if index is None or middle is None:
+        return
+    # With two dimensions the factors are those of the adjugate and what is left of the index.
+    rest = [common] if len(matrix) == 2 else [middle, whole]
+    moduli = [one if one.evaluate(tried[0]) > 0 else -one for one in (index, *rest)]
+    moduli = [one for one in moduli if one != Formula.constant(1)]
+    small = [
+        [list(row) for row in _vanishing_rows(matrix, modulus, tried)][:_MOST_SMALL] for modulus in moduli[1:]
+    ]
+    large: list[list[Formula]] = []
+    for row in rows:
+        parts = [quotient(entry, common) for entry in row]
+        smaller = [part for part in parts if part is not None]
+        if len(smaller) == len(row) and all(
+            math.gcd(moduli[0].at(sizes), *(entry.at(sizes) for entry in smaller)) == 1 for sizes in tried
+        ):
+            large.append(_with_positive_start(smaller))
+    large.sort(key=lambda row: _simplicity((row, moduli[0])))
+    for row in large[:_MOST_SMALL]:
+        for others in itertools.product(*small):
+            yield ModularMapping.of(conflicts.name, conflicts.array.dimensions, [row, *others], moduli)
 
 
 def _points(names: Sequence[str]) -> list[dict[str, int]]:
@@ -106,14 +149,19 @@ def _second_row(
     matrix: Sequence[Sequence[Formula]], factor: int, tried: Sequence[Point]
 ) -> list[Formula] | None:
     """A row of small numbers that vanishes on the lattice modulo the factor."""
-    rank = len(matrix)
-    everything = itertools.product(range(factor), repeat=rank)
+    return next(_vanishing_rows(matrix, Formula.constant(factor), tried, factor), None)
+
+
+def _vanishing_rows(
+    matrix: Sequence[Sequence[Formula]], modulus: Formula, tried: Sequence[Point], numbers: int = 2
+) -> Iterator[list[Formula]]:
+    """Rows of numbers below a small one that vanish on the lattice modulo a formula, at the sizes tried."""
+    at_sizes = [
+        (modulus.at(sizes), [part.at(sizes) for part in vector]) for vector in matrix for sizes in tried
+    ]
+    everything = itertools.product(range(numbers), repeat=len(matrix))
     for entries in sorted(everything, key=lambda e: (sum(e), tuple(-x for x in e))):
-        products = [
-            sum(entry * part.at(sizes) for entry, part in zip(entries, vector, strict=True))
-            for vector in matrix
-            for sizes in tried
-        ]
-        if any(entries) and not any(product % factor for product in products):
-            return [Formula.constant(entry) for entry in entries]
-    return None
+        if any(entries) and not any(
+            sum(map(operator.mul, entries, vector)) % factor for factor, vector in at_sizes
+        ):
+            yield [Formula.constant(entry) for entry in entries]

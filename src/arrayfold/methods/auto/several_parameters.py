@@ -17,7 +17,7 @@ from typing import TypeAlias
 from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters, parameter_names
-from arrayfold.exact.lattice import Vector, determinant, dot, first_positive, same_lattice
+from arrayfold.exact.lattice import Vector, determinant, dot, first_positive, same_lattice, short_basis
 from arrayfold.exact.parameter_values import parameter_minima
 from arrayfold.exact.strides import dual_rows
 from arrayfold.mapping.modular import ModularMapping
@@ -133,7 +133,8 @@ def _lines(
     at_last, _ = others[-1]
     moved = [at_last[name] - point[name] for name in names]
     found: dict[_Line, int] = {}
-    for vector in {first_positive(one) for one in short_vectors(start)}:
+    short = itertools.chain(short_vectors(start), short_vectors(short_basis(start)))
+    for vector in {first_positive(one) for one in short}:
         along = [
             [*itertools.islice(_kept(vector, steps, known), _MOST_STEPS)] for known in lattices[: len(names)]
         ]
