@@ -21,9 +21,10 @@ test: $(READY) lint browser  ## set up, then everything that CI runs
 test-long: $(READY)  ## the tests that `make test` leaves out: larger programs than those of shorter tests
 	$(BIN)/pytest -n 2 --dist loadgroup -m long
 
-test-compilers: $(READY)  ## what needs clang and MLIR: root on Debian gets them
-	apt-get update -qq && apt-get install -qq -y --no-install-recommends clang-22 mlir-22-tools > /dev/null
-	$(BIN)/pytest tests/test_jscop.py tests/test_other_tools.py
+test-compilers: $(READY)  ## what needs clang, flang and MLIR: root on Debian gets them
+	apt-get update -qq && apt-get install -qq -y --no-install-recommends \
+	  clang-19 clang-22 flang-22 mlir-22-tools > /dev/null
+	$(BIN)/pytest -m "long or not long" tests/test_jscop.py tests/test_other_tools.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

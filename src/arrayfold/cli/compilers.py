@@ -1,8 +1,8 @@
-"""Compilers that fold: clang with Polly."""
+"""Compilers that fold: clang and flang with Polly."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -12,27 +12,43 @@ from arrayfold.cli.options import DEFAULT_BUDGET, AsJson, BudgetSeconds, Quiet, 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from arrayfold.fold.polly import Compiled
+    from arrayfold.fold.polly import Compiled, PollyCompiler
+
+Command: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="-- COMPILER...", help="The command as it is without arrayfold.", show_default=False
+    ),
+]
 
 
 def cc(
-    command: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="-- COMPILER...",
-            help="The command as it is: clang -O3 file.c -o prog.",
-            show_default=False,
-        ),
-    ],
-    budget: BudgetSeconds = DEFAULT_BUDGET,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    command: Command, budget: BudgetSeconds = DEFAULT_BUDGET, as_json: AsJson = False, quiet: Quiet = False
 ) -> None:
-    """Compile C or C++ by clang with Polly, and fold arrays that functions allocate for themselves."""
+    """Compile C or C++ by clang with Polly, and fold arrays that functions have for themselves."""
+    from arrayfold.fold.polly import CLANG
+
+    _compile(command, CLANG, budget, Console(as_json, quiet))
+
+
+def fc(
+    command: Command, budget: BudgetSeconds = DEFAULT_BUDGET, as_json: AsJson = False, quiet: Quiet = False
+) -> None:
+    """Compile Fortran by flang with Polly, and fold arrays that procedures have for themselves."""
+    from arrayfold.fold.polly import FLANG
+
+    _compile(command, FLANG, budget, Console(as_json, quiet))
+
+
+def _compile(command: list[str], compiler: PollyCompiler, budget: float, console: Console) -> None:
     from arrayfold.fold.polly import compile_folded
 
-    compiled = compile_folded(command, started_budget(budget))
-    Console(as_json, quiet).result(lambda: _data(compiled), lambda: _table(compiled))
+    compiled = compile_folded(command, started_budget(budget), compiler)
+    typer.echo(compiled.said, nl=False, err=True)
+    if compiled.results or compiled.notes or console.as_json:
+        console.result(lambda: _data(compiled), lambda: _table(compiled))
+    if compiled.status != 0:
+        raise typer.Exit(compiled.status)
 
 
 def _data(compiled: Compiled) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from arrayfold.base.defects import internal
 from arrayfold.base.errors import ArrayfoldError
 from arrayfold.cli.analysis import check, compare, conflicts, model, papers
 from arrayfold.cli.command import InputCommand
-from arrayfold.cli.compilers import cc
+from arrayfold.cli.compilers import cc, fc
 from arrayfold.cli.doctor import doctor
 from arrayfold.cli.fold import fold
 from arrayfold.cli.orders import occupancy, tradeoff
@@ -34,6 +34,7 @@ for _command in (fold, compare, check, conflicts, model, occupancy, tradeoff, re
     app.command(cls=InputCommand, epilog=_command.epilog)(_command.run)
 app.command(epilog="\b\nExample:\n  arrayfold papers --json")(papers)
 app.command(epilog="\b\nExample:\n  arrayfold cc -- clang-22 -O3 file.c -o prog")(cc)
+app.command(epilog="\b\nExample:\n  arrayfold fc -- flang-22 -O3 file.f90 -o prog")(fc)
 app.command(epilog="\b\nExample:\n  arrayfold doctor --json")(doctor)
 
 

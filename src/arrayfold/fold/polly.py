@@ -14,16 +14,16 @@ from shutil import which
 from arrayfold.base.budget import Budget
 from arrayfold.base.errors import ArrayfoldError, InputError
 from arrayfold.fold.arrays import fold
+from arrayfold.fold.compiler_command import C_SOURCES, FORTRAN_SOURCES, CompilerCommand
 from arrayfold.fold.jscop import folded_jscop
 from arrayfold.fold.result import FoldResult
 from arrayfold.frontends import apply_options, read
 from arrayfold.frontends.jscop.local_memory import functions_of, local_arrays
+from arrayfold.frontends.jscop.names import with_names
 from arrayfold.frontends.jscop.read import NAMES_ARE_LLVM
 from arrayfold.program.model import Program
 
-TESTED = (22,)
 _OLDEST = 15
-_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C")
 _FLAGS = (
     "-polly",
     "-polly-position=early",
@@ -36,95 +36,211 @@ _FLAGS = (
 )
 
 
+@dataclass(frozen=True)
+class PollyCompiler:
+    """A compiler that has Polly.
+
+    tested    the versions with which the tests were run
+    suffixes  of its source files
+    options   that make Polly see the names of values; none if it compiles to text that gets names first
+    """
+
+    name: str
+    version: str
+    tested: tuple[int, ...]
+    suffixes: tuple[str, ...]
+    options: tuple[str, ...]
+    example: str
+
+    @property
+    def newest(self) -> str:
+        """The name of the newest tested version on Debian."""
+        return f"{self.name}-{max(self.tested)}"
+
+
+CLANG = PollyCompiler(
+    "clang",
+    r"clang version (\d+)",
+    (19, 22),
+    C_SOURCES,
+    ("-fno-discard-value-names",),
+    "arrayfold cc -- clang -O3 file.c -o prog",
+)
+FLANG = PollyCompiler(
+    "flang",
+    r"flang(?:-new)? version (\d+)",
+    (22,),
+    FORTRAN_SOURCES,
+    (),
+    "arrayfold fc -- flang -O3 file.f90 -o prog",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """What came of a compilation.
 
     results  the folds of its regions, with the names of the functions that they are in
     notes    what is to be said of it, one sentence each
+    status   exit status of the compiler
+    said     what the compiler had to say
     """
 
     results: tuple[FoldResult, ...]
     notes: tuple[str, ...]
+    status: int = 0
+    said: str = ""
 
 
-def compile_folded(command: Sequence[str], budget: Budget) -> Compiled:
-    """Compile a file of C or C++ by clang with Polly, with local arrays folded.
+@dataclass(frozen=True, eq=False)
+class _Unit:
+    """A source file, how it is compiled, and the folds in it.
 
-    command  as it is without arrayfold: clang -O3 file.c -o prog
+    folder  where the regions are
+    said    what the compiler had to say of the source
     """
-    notes = _checked_compiler(command)
-    sources = [word for word in command[1:] if word.endswith(_SOURCES)]
-    if len(sources) != 1:
-        found = "no file" if not sources else f"{len(sources)} files"
-        raise InputError(
-            f"one file of C or C++ is compiled at a time, here are {found}", hint="Compile with -c."
-        )
-    if not any(re.fullmatch(r"-O[123s]|-Ofast", word) for word in command):
-        notes.append("without -O2 or -O3 Polly does nothing")
-    with tempfile.TemporaryDirectory(prefix="arrayfold") as folder:
-        exported = _options(folder, "-polly-export", f"-polly-dump-before-file={folder}/before.ll")
-        _run([*_elsewhere(command, f"{folder}/object"), *exported])
-        results = _fold_regions(Path(folder), budget, notes)
-        if not results:
-            _run(command)
-            return Compiled((), (*notes, "nothing is provably local and folds, so it is compiled as it is"))
-        _run([*command, *_options(folder, "-polly-import")])
-    return Compiled(tuple(results), tuple(notes))
+
+    command: CompilerCommand
+    folder: Path
+    results: tuple[FoldResult, ...]
+    said: str = ""
+
+    def options(self, compiler: PollyCompiler) -> list[str]:
+        """What makes the compiler read the regions; nothing where nothing is folded."""
+        if not self.results:
+            return []
+        names = dict.fromkeys(one.problem.name for one in self.results)
+        is_plain = all(re.fullmatch(r"[\w.$]+", name) for name in names)
+        only = [f"-polly-only-func=^{re.escape(name)}$" for name in names] if is_plain else []
+        return _options(compiler, self.folder, "-polly-import", *only)
 
 
-def _checked_compiler(command: Sequence[str]) -> list[str]:
+def compile_folded(words: Sequence[str], budget: Budget, compiler: PollyCompiler = CLANG) -> Compiled:
+    """Compile files by a compiler with Polly, with local arrays folded.
+
+    words  the command as it is without arrayfold: clang -O3 file.c -o prog
+    """
+    notes = _checked_compiler(words, compiler)
+    command = CompilerCommand.of(words, compiler.suffixes)
+    if command.asks_only:
+        return Compiled((), (), _run_as_it_is(words))
+    if command.level == "0":
+        return Compiled((), (*notes, "without -O2 or -O3 nothing is folded"), _run_as_it_is(words))
+    with tempfile.TemporaryDirectory(prefix="arrayfold") as name:
+        units: list[_Unit] = []
+        for k in command.sources:
+            folder = Path(name) / str(k)
+            folder.mkdir()
+            units.append(_folded_unit(command.only(k), folder, compiler, budget, notes))
+        results = tuple(result for unit in units for result in unit.results)
+        if results:
+            try:
+                said = _compile_units(command, units, Path(name), compiler)
+                return Compiled(results, tuple(notes), said=said)
+            except _CompilerFails as failure:
+                notes.append(f"{command.words[0]} fails with the folds ({failure.summary})")
+    notes.append("nothing is provably local and folds, so it is compiled as it is")
+    return Compiled((), tuple(notes), _run_as_it_is(words))
+
+
+def _compile_units(
+    command: CompilerCommand, units: Sequence[_Unit], folder: Path, compiler: PollyCompiler
+) -> str:
+    """Compile with the folds, and link if the command does; what the compiler has to say."""
+    said = "".join(unit.said for unit in units)
+    if len(units) == 1 or not command.links:
+        return said + "".join(_run([*unit.command.words, *unit.options(compiler)]) for unit in units)
+    objects = [str(folder / f"{k}.o") for k in range(len(units))]
+    for unit, output in zip(units, objects, strict=True):
+        said += _run(unit.command.to(output, "-c", *unit.options(compiler)))
+    return said + _run(command.with_sources(objects).words)
+
+
+def _checked_compiler(command: Sequence[str], compiler: PollyCompiler) -> list[str]:
     """What is to be said of the compiler; an error if it is none that can do it."""
     if not command or which(command[0]) is None:
         name = command[0] if command else "nothing"
-        raise InputError(
-            f"there is no compiler {name!r}", hint="As in arrayfold cc -- clang -O3 file.c -o prog"
-        )
+        raise InputError(f"there is no compiler {name!r}", hint=f"As in {compiler.example}")
     version = subprocess.run(  # noqa: S603
         [command[0], "--version"], capture_output=True, text=True, check=False
     ).stdout
-    found = re.search(r"clang version (\d+)", version)
+    found = re.search(compiler.version, version)
+    install = f"On Debian: apt-get install {compiler.newest}"
     if found is None:
-        raise InputError(
-            f"{command[0]} is not clang, which has Polly", hint="On Debian: apt-get install clang-22"
-        )
+        raise InputError(f"{command[0]} is not {compiler.name}, which has Polly", hint=install)
     number = int(found[1])
     if number < _OLDEST:
-        hint = "On Debian: apt-get install clang-22; older ones fold by hand, see docs/howto/llvm.md."
-        raise InputError(f"clang {number} runs Polly by opt only", hint=hint)
-    if number in TESTED:
+        hint = f"{install}; older ones fold by hand, see docs/howto/llvm.md."
+        raise InputError(f"{compiler.name} {number} runs Polly by opt only", hint=hint)
+    if number in compiler.tested:
         return []
-    tested = " and ".join(map(str, TESTED))
-    return [f"this is clang {number}; it was tested with {tested}"]
+    tested = " and ".join(map(str, compiler.tested))
+    return [f"this is {compiler.name} {number}; it was tested with {tested}"]
 
 
-def _options(folder: str, *more: str) -> list[str]:
+def _options(compiler: PollyCompiler, folder: Path, *more: str) -> list[str]:
     flags = (*_FLAGS, f"-polly-import-jscop-dir={folder}", *more)
-    return ["-fno-discard-value-names", *(word for flag in flags for word in ("-mllvm", flag))]
+    return [*compiler.options, *(word for flag in flags for word in ("-mllvm", flag))]
 
 
-def _elsewhere(command: Sequence[str], output: str) -> list[str]:
-    """The command, as one that writes an object file to another place."""
-    words = list(command)
-    if "-o" in words[:-1]:
-        del words[words.index("-o") : words.index("-o") + 2]
-    words = [word for word in words if word not in ("-c", "-S") and not word.startswith(("-l", "-Wl,"))]
-    return [*words, "-c", "-o", output]
+class _CompilerFails(Exception):
+    """A compiler fails; the message is what it says."""
+
+    @property
+    def summary(self) -> str:
+        """Its first line."""
+        return (str(self).splitlines() or ["without a word"])[0]
 
 
-def _run(command: Sequence[str]) -> None:
-    """Run a compiler; an error if it fails."""
+def _run(command: Sequence[str]) -> str:
+    """Run a compiler, and return what it says."""
     done = subprocess.run(list(command), capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode != 0:
-        lines = [
-            line
-            for line in done.stderr.splitlines()
-            if not line.startswith(("Reading JScop", "Writing JScop"))
-        ]
-        if any("Unknown command line argument '-polly" in line for line in lines):
-            hint = "Debian's clang-22 has it."
-            raise InputError(f"{command[0]} is built without Polly", hint=hint)
-        raise InputError(f"{command[0]} fails:\n" + "\n".join(lines))
+    lines = [
+        line
+        for line in done.stderr.splitlines()
+        if line and not line.startswith(("Reading JScop", "Writing JScop"))
+    ]
+    if done.returncode == 0:
+        return "".join(f"{line}\n" for line in lines)
+    if any("Unknown command line argument '-polly" in line for line in lines):
+        raise InputError(f"{command[0]} is built without Polly", hint="Debian's has it.")
+    raise _CompilerFails("\n".join(lines))
+
+
+def _run_as_it_is(command: Sequence[str]) -> int:
+    """Run a compiler that speaks for itself, and return its exit status."""
+    return subprocess.run(list(command), check=False).returncode  # noqa: S603
+
+
+def _folded_unit(
+    command: CompilerCommand, folder: Path, compiler: PollyCompiler, budget: Budget, notes: list[str]
+) -> _Unit:
+    """A source file with the folds of what is local in it."""
+    said, prepared = "", command
+    (file,) = command.files
+    try:
+        if not compiler.options:
+            text = folder / f"{Path(file).stem}.ll"
+            plain = ("-O1", "-S", "-emit-llvm", "-mllvm", "-disable-loop-idiom-all")
+            said = _run(command.to(text, *plain))
+            named = with_names(text.read_text("utf-8"))
+            if named is None:
+                notes.append(f"{file} is compiled as it is: types have numbers in the text of LLVM")
+                return _Unit(command, folder, ())
+            text.write_text(named)
+            prepared = command.with_sources([str(text)])
+        exported = _options(compiler, folder, "-polly-export", f"-polly-dump-before-file={folder}/before.ll")
+        _run(prepared.to(folder / "object", "-c", *exported))
+    except _CompilerFails as failure:
+        output = folder / "plain"
+        try:
+            _run(command.to(output, "-c"))
+        except _CompilerFails as failed:
+            raise InputError(f"{command.words[0]} fails:\n{failed}") from None
+        notes.append(f"{file} is compiled as it is, because Polly fails: {failure.summary}")
+        return _Unit(command, folder, ())
+    results = tuple(_fold_regions(folder, budget, notes))
+    return _Unit(prepared, folder, results, said) if results else _Unit(command, folder, ())
 
 
 def _fold_regions(folder: Path, budget: Budget, notes: list[str]) -> list[FoldResult]:
