@@ -12,6 +12,7 @@ import pytest
 
 from arrayfold import Program, read
 from arrayfold.base.errors import InputError
+from arrayfold.exact.formula_parse import read_formula as f
 from arrayfold.passes import (
     PASSES,
     AllOrders,
@@ -21,6 +22,7 @@ from arrayfold.passes import (
     Pass,
     Reallocate,
     Reorder,
+    Split,
     SplitBorders,
     TileBuffers,
     in_order,
@@ -34,6 +36,7 @@ EXAMPLES: tuple[tuple[Pass, str], ...] = (
     (Reorder(fuse="cells"), BLUR),
     (AllOrders(), BLUR),
     (Merge(("a", "b")), "examples/smoother.c"),
+    (Split("a", (f("N - 1"), f("N - 1")), 0, (0, 1), (True, True)), "examples/smoother.c"),
     (TileBuffers(2), "examples/blur-tiled.c"),
     (Bands("b"), "examples/jacobi-bands.c"),
     (SplitBorders(), "examples/smoother.c"),

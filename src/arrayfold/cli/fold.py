@@ -135,6 +135,12 @@ def fold(
     method: Method = "auto",
     as_published: AsPublished = False,
     linear_form: LinearForm = False,
+    pieces: Annotated[
+        bool,
+        typer.Option(
+            "--pieces", help="Arrays in two parts with a mapping each, where that needs fewer cells."
+        ),
+    ] = False,
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     jobs: Jobs = None,
@@ -175,6 +181,7 @@ def fold(
         share if is_shared else None,
         _local(local),
         linear_form,
+        pieces,
     )
     if os.path.isdir(source.file):  # noqa: PTH112
         given = {"output": output, "loops": loops, "run": run, "sanitize": sanitize, "placement": placement}

@@ -362,10 +362,14 @@ class StatementWriter:
         names = {name: parenthesised(value) for name, (value, _) in self._named_arguments().items()}
         to_text = parameter_text(self.source.parameters)
         names |= {name: to_text(name) for name in self.source.parameters}
+        # A choice is no place in C, but one of addresses leads to one.
+        is_target = is_write and len(texts) > 1
+        address = "&" * is_target
+        text = f"{address}{text}"
         for one, other in zip(reversed(alternatives[:-1]), reversed(texts[:-1]), strict=True):
             condition = condition_text(one.when, names)
-            text = f"({parenthesised(condition)} ? {other} : {text})"
-        return text
+            text = f"({parenthesised(condition)} ? {address}{other} : {text})"
+        return f"{'*' * is_target}{text}"
 
     def _places_of(self, node: Expression | Variable, *, is_write: bool) -> list[Alternative] | None:
         text = self.source.statements[self.name]

@@ -15,6 +15,7 @@ from arrayfold.fold.array import bound_beside, fold_one
 from arrayfold.fold.bands import fold_in_bands
 from arrayfold.fold.deadline import chosen_arrays, fold_in_time
 from arrayfold.fold.options import FoldOptions, Progress, checked_params
+from arrayfold.fold.pieces import fold_in_pieces
 from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.fold.shared import fold_into_one_memory
 from arrayfold.fold.tiles import fold_in_tiles
@@ -39,6 +40,7 @@ def fold(
     share: Share | None = None,
     local: int | str | None = None,
     linear_form: bool = False,
+    pieces: bool = False,
     order: Literal["auto"] | None = None,
     tune: bool = False,
     jobs: int = 1,
@@ -57,7 +59,8 @@ def fold(
     With favor="speed" and method="auto" a mapping that makes faster loops wins over the smallest one, as long
     as it has at most twice as many cells. share says how arrays share memory: see fold_shared(). local=2
     gives each iteration of the first two loops a buffer of its own, and local="b" each iteration of the loops
-    over b a part of each array. linear_form=True gives every mapping one row.
+    over b a part of each array. linear_form=True gives every mapping one row;
+    pieces=True puts arrays into two parts with a mapping each where that needs fewer cells.
 
     jobs is how many processes look at arrays at the same time; the answer is the same.
 
@@ -66,7 +69,16 @@ def fold(
     measured is in result.problem.chosen.measured.
     """
     options = FoldOptions(
-        dict(params or {}), tuple(arrays), method, power_of_two, favor, share, local, linear_form, jobs
+        dict(params or {}),
+        tuple(arrays),
+        method,
+        power_of_two,
+        favor,
+        share,
+        local,
+        linear_form,
+        pieces,
+        jobs,
     )
     limit = as_budget(budget)
     found = as_problem(problem)
@@ -108,6 +120,8 @@ def fold_as(problem: Problem, options: FoldOptions, budget: Budget, progress: Pr
         return fold_in_tiles(problem, options.local, options, budget, progress)
     if options.local is not None:
         return fold_in_bands(problem, options.local, options, budget, progress)
+    if options.pieces:
+        return fold_in_pieces(problem, options, budget, progress)
     if options.share is not None:
         return fold_into_one_memory(problem, options.share, options, budget, progress)
     return fold_in_time(problem, options, budget, progress, fold_one)

@@ -28,6 +28,7 @@ class FoldOptions:
     local         how many outer loops make a tile with a buffer of its own, or the name of the loop whose
                   iterations have a part of each array
     linear_form   mappings have one row
+    pieces        arrays may be in two parts with a mapping each
     jobs          how many processes look at arrays at the same time, which changes no answer
     """
 
@@ -39,6 +40,7 @@ class FoldOptions:
     share: Share | None = None
     local: int | str | None = None
     linear_form: bool = False
+    pieces: bool = False
     jobs: int = 1
 
     def __post_init__(self) -> None:
@@ -72,6 +74,8 @@ INCOMPATIBLE = (
     ("favor", "linear-form", "what is faster is chosen among all forms of a mapping"),
     ("favor", "method", "what is faster is chosen among the mappings of all methods"),
     ("share", "local", "whole arrays share memory, not parts of them"),
+    ("pieces", "local", "buffers and bands are not split"),
+    ("pieces", "share", "arrays that share memory are not split"),
     ("share", "power-of-two", "shared memory is made as small as can be"),
     ("share", "favor", "shared memory is made as small as can be"),
 )

@@ -44,6 +44,7 @@ class FoldedArray:
     replaced_cells  of other arrays, where it replaces these; zero beside another one that replaces them
     role            what it is for, where it replaces no array alone, such as a tile
     members         the mappings of the arrays that it holds, where these are several
+    where           which cells each of the members has, in words, where they are parts of one array
     cut_short       what was not looked at for want of time, in words
     smallest_lattice  why no lattice mapping is smaller, where the size is above the lower bound
     """
@@ -60,6 +61,7 @@ class FoldedArray:
     replaced_cells: Formula | None = None
     role: str | None = None
     members: tuple[ModularMapping, ...] = ()
+    where: tuple[str, ...] = ()
     cut_short: str = ""
     smallest_lattice: SmallestLattice | None = None
 

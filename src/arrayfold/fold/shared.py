@@ -25,7 +25,7 @@ from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.passes.merge import Embedding, Merge, merged
-from arrayfold.program.guards import refuse_uncertain_loops
+from arrayfold.program.guards import arrays_in_conditions, refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
 from arrayfold.sharing.footprint import Footprint, SharedBlock, farthest, largest
 from arrayfold.sharing.interference import Interference, find_interference
@@ -145,19 +145,6 @@ class _Folding:
             if not program.array(name).cells.intersect_params(program.context).is_empty()
         ]
 
-    def _in_conditions(self) -> set[str]:
-        """Arrays that conditions on data look at, which are evaluated again wherever they guard something."""
-        source = self.program.source
-        if source is None:
-            return set()
-        evaluated = {guard.evaluated for one in source.statements.values() for guard in one.guards}
-        return {
-            access.array
-            for statement in self.program.statements
-            if statement.name in evaluated
-            for access in statement.accesses
-        }
-
     # ------------------------------------------------ every array for itself
 
     def _apart(self) -> FoldResult:
@@ -216,7 +203,7 @@ class _Folding:
     # ------------------------------------------------ cells of several arrays
 
     def _with_merged_cells(self) -> Iterator[FoldResult]:
-        conditions = self._in_conditions()
+        conditions = arrays_in_conditions(self.program)
         groups = [[name for name in group if name not in conditions] for group in self._groups()]
         groups = [group for group in groups if len(group) > 1]
         if not groups:

@@ -13,6 +13,7 @@ from arrayfold.passes.guard_reads import GuardReads
 from arrayfold.passes.merge import Merge
 from arrayfold.passes.reallocation import Reallocate
 from arrayfold.passes.reorder import Reorder
+from arrayfold.passes.split import Split
 from arrayfold.passes.tile_buffers import TileBuffers
 from arrayfold.program.model import Problem, Program
 
@@ -39,6 +40,7 @@ PASSES: tuple[type[Pass], ...] = (
     Reorder,
     AllOrders,
     Merge,
+    Split,
     TileBuffers,
     Bands,
     SplitBorders,

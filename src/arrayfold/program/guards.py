@@ -24,6 +24,19 @@ def refuse_uncertain_loops(program: Program, what: str) -> None:
         )
 
 
+def arrays_in_conditions(program: Program) -> set[str]:
+    """Arrays that conditions on data look at, which are evaluated again wherever they guard something."""
+    if program.source is None:
+        return set()
+    evaluated = {guard.evaluated for one in program.source.statements.values() for guard in one.guards}
+    return {
+        access.array
+        for statement in program.statements
+        if statement.name in evaluated
+        for access in statement.accesses
+    }
+
+
 def check_guards(program: Program) -> None:
     """Raise unless each guarded statement finds the data of its conditions as they were evaluated.
 

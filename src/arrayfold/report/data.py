@@ -192,6 +192,8 @@ def _folded(result: FoldResult, array: FoldedArray) -> dict[str, Any]:
         data["cut_short"] = array.cut_short
     if array.members:
         data["members"] = [{"name": one.array, **_mapping(one)} for one in array.members]
+        for member, cells in zip(data["members"], array.where, strict=False):
+            member["where"] = cells
     if array.lower_bound.where is not None:
         data["cells_when"] = str(array.lower_bound.where.gist(array.gap.context))
     if array.gap.words and not (array.gap.is_minimal_everywhere or array.gap.only_here):

@@ -102,10 +102,20 @@ def _measured_parts(result: FoldResult) -> list[RenderableType]:
     return [table]
 
 
+def _member_words(array: FoldedArray) -> list[str]:
+    """The mappings of what an array holds, with the cells for which they are, where these are parts."""
+    words = [*map(str, array.members)]
+    return (
+        [f"{one} where {cells}" for one, cells in zip(words, array.where, strict=True)]
+        if array.where
+        else words
+    )
+
+
 def _members(result: FoldResult) -> list[str]:
     """Where arrays are that share memory."""
     lines = [
-        f"{array.name} holds {', '.join(map(str, array.members))}" for array in result.arrays if array.members
+        f"{array.name} holds {', '.join(_member_words(array))}" for array in result.arrays if array.members
     ]
     for block in result.footprint.blocks if result.footprint is not None else ():
         places = ", ".join(
