@@ -19,6 +19,7 @@ from arrayfold.passes import (
     Bands,
     GuardReads,
     Merge,
+    OneTile,
     Pass,
     Reallocate,
     Reorder,
@@ -34,6 +35,7 @@ EXAMPLES: tuple[tuple[Pass, str], ...] = (
     (Reallocate(everything=True), BLUR),
     (GuardReads(), "examples/pipeline-if.c"),
     (Reorder(fuse="cells"), BLUR),
+    (OneTile("BxB"), BLUR),
     (AllOrders(), BLUR),
     (Merge(("a", "b")), "examples/smoother.c"),
     (Split("a", (f("N - 1"), f("N - 1")), 0, (0, 1), (True, True)), "examples/smoother.c"),
@@ -58,7 +60,7 @@ def test_passes_are_in_the_order_of_the_list_in_the_documentation() -> None:
     page = Path("docs/pipeline.md").read_text().partition("## Passes")[2].partition("## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", page, re.MULTILINE)
     assert [(kind.__name__, kind.flags) for kind in PASSES] == [
-        (name, tuple(re.findall(r"`(--[a-z]+)", flags))) for name, flags, _ in rows
+        (name, tuple(re.findall(r"`(--[a-z-]+)", flags))) for name, flags, _ in rows
     ]
     assert len({kind.name for kind in PASSES}) == len(PASSES)
 

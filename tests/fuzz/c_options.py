@@ -29,7 +29,9 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
         order = 7
     if order < 6:
         chosen = [["--fuse"], ["--parallel"], ["--fuse", "--parallel"]]
-        tile = draw.choice(("2", "3", "2x3", "4x2", "3x3", "2x2x2"))
+        tile = draw.choice(
+            ("2", "3", "2x3", "4x2", "3x3", "2x2x2", "diamond:2", "hexagon:2", "parallelogram:2x3")
+        )
         chosen += [["--tile", tile], ["--tile", tile], ["--fuse=cells", "--tile", tile]]
         chosen += [["--tile", tile, "--parallel"], ["--fuse=cells"]]
         words += draw.choice(chosen)

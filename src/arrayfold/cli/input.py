@@ -17,7 +17,7 @@ from arrayfold.cli.options import Quiet, Verbose
 if TYPE_CHECKING:
     from arrayfold.base.budget import Budget
     from arrayfold.explore import Source
-    from arrayfold.passes import Pass, Reorder
+    from arrayfold.passes import OneTile, Pass, Reorder
     from arrayfold.program.model import Problem, Program
 
 
@@ -85,8 +85,16 @@ class Input:
     ] = None
     tile: Annotated[
         str | None,
-        typer.Option(metavar="32x32", help="Tile the outermost loops."),
+        typer.Option(
+            metavar="32x32|SHAPE:SIZES|MAP",
+            help="Tile the outermost loops: boxes; diamond:32, hexagon:16, parallelogram:8x64 on time steps; "
+            "S[t, i] -> [floor((t + i)/32)], ...",
+        ),
     ] = None
+    one_tile: Annotated[
+        bool,
+        typer.Option("--one-tile", help="One whole tile alone; its sizes may be names: --tile diamond:B."),
+    ] = False
     parallel: Annotated[
         bool,
         typer.Option("--parallel", help="Run the outermost loops that allow it in parallel."),
@@ -113,7 +121,7 @@ class Input:
                 "--order auto chooses the order itself", hint="Leave out --schedule, --fuse and --tile."
             )
         # Whatever is wrong with the order is said before any work is done.
-        _ = self.reorder
+        _ = self.reorder, self._tile_alone
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -125,7 +133,23 @@ class Input:
         """The one order that is asked for."""
         from arrayfold.passes import Reorder
 
-        return Reorder(self.schedule, self.fuse, _tile_sizes(self.tile), self.parallel)
+        tile = () if self.one_tile else _tile_of(self.tile)
+        return Reorder(self.schedule, self.fuse, tile, self.parallel)
+
+    @cached_property
+    def _tile_alone(self) -> OneTile | None:
+        """The one tile that is asked for, if there is one."""
+        from arrayfold.passes import OneTile
+
+        if not self.one_tile:
+            return None
+        if self.tile is None:
+            raise InputError("--one-tile needs a tile", hint="Add --tile diamond:B, or --tile BxB.")
+        if self.parallel or self.order is not None:
+            raise InputError(
+                "inside of one tile the order is sequential", hint="Leave out --parallel and --order."
+            )
+        return OneTile(self.tile)
 
     def talk(self, as_json: bool = False) -> Console:
         """How much the command says."""
@@ -133,7 +157,7 @@ class Input:
 
     def as_written(self) -> Input:
         """The same without another order."""
-        return replace(self, schedule=None, fuse=None, tile=None, parallel=False, order=None)
+        return replace(self, schedule=None, fuse=None, tile=None, one_tile=False, parallel=False, order=None)
 
     def read(self, budget: Budget | None = None, params: Mapping[str, int] | None = None) -> Problem:
         """The one problem of the file, or the one that --region names.
@@ -157,7 +181,7 @@ class Input:
         """The same for a command that tries orders itself, so that none may be given."""
         from arrayfold.explore import Source
 
-        if not self.reorder.is_as_written or self.order is not None:
+        if not self.reorder.is_as_written or self.one_tile or self.order is not None:
             raise InputError(
                 "this command tries orders itself", hint="Leave out --schedule, --fuse, --tile and the like."
             )
@@ -234,12 +258,14 @@ class Input:
             names = [array.name for array in problem.arrays]
             chosen = tuple(name for name in reallocated if name in names)
             # For another order also what is no temporary gets other places, if it can have any.
-            is_moved = not self.reorder.is_as_written or self.order == "auto"
+            is_moved = not self.reorder.is_as_written or self.one_tile or self.order == "auto"
             yield Reallocate(chosen, everything=is_moved)
         if self.order == "auto":
             return
         if not self.reorder.is_as_written:
             yield self.reorder
+        if self._tile_alone is not None:
+            yield self._tile_alone
         if self.order is not None:
             yield AllOrders(self.order)
 
@@ -255,10 +281,10 @@ def _what_is_missing(change: Pass, program: Program) -> str | None:
     return None
 
 
-def _tile_sizes(text: str | None) -> tuple[int, ...]:
+def _tile_of(text: str | None) -> tuple[int, ...] | str:
+    """Sizes of boxes, or the text that says another shape."""
     if text is None:
         return ()
-    parts = text.lower().split("x")
-    if not all(part.isascii() and part.isdigit() and len(part) < 10 and int(part) > 0 for part in parts):
-        raise InputError(f"--tile {text}: expected positive sizes, as in 32 or 32x32")
-    return tuple(map(int, parts))
+    from arrayfold.order.tile_shapes import numbers_of
+
+    return numbers_of(text) or text

@@ -17,14 +17,14 @@ from arrayfold.program.model import Program
 OPTION = "--schedule"
 
 
-def schedule_source(program: Program, text: str) -> SourceText:
+def schedule_source(program: Program, text: str, option: str = OPTION) -> SourceText:
     """The text as a whole isl relation: braces and parameters added, places as the user typed them."""
     if "{" in text and text.lstrip().startswith("["):
-        return SourceText.of(text, OPTION)
+        return SourceText.of(text, option)
     prefix = f"[{', '.join(program.parameters)}] -> " if program.parameters else ""
     before, after = (prefix, "") if "{" in text else (prefix + "{ ", " }")
     offsets = [*[0] * len(before), *range(len(text) + 1), *[len(text)] * len(after)]
-    return SourceText(before + text + after, OPTION, text, offsets)
+    return SourceText(before + text + after, option, text, offsets)
 
 
 def read_schedule(program: Program, source: SourceText) -> isl.UnionMap:

@@ -11,6 +11,7 @@ from arrayfold.passes.bands import Bands
 from arrayfold.passes.borders import SplitBorders
 from arrayfold.passes.guard_reads import GuardReads
 from arrayfold.passes.merge import Merge
+from arrayfold.passes.one_tile import OneTile
 from arrayfold.passes.reallocation import Reallocate
 from arrayfold.passes.reorder import Reorder
 from arrayfold.passes.split import Split
@@ -38,6 +39,7 @@ PASSES: tuple[type[Pass], ...] = (
     Reallocate,
     GuardReads,
     Reorder,
+    OneTile,
     AllOrders,
     Merge,
     Split,

@@ -26,6 +26,7 @@ from arrayfold.order.parse import read_schedule, schedule_source
 from arrayfold.order.private_overlaps import first_overlap, overlapping
 from arrayfold.order.row_fusion import RowFusion
 from arrayfold.passes.guard_reads import with_guard_reads
+from arrayfold.passes.shaped_tiles import is_map, shape_of, with_tiles
 from arrayfold.program.guards import refuse_uncertain_loops
 from arrayfold.program.model import Problem, Program
 
@@ -37,7 +38,8 @@ class Reorder:
     schedule  an order in isl notation, such as "{ S[y, x] -> [y, x, 0]; T[y, x] -> [y + 2, x, 1] }"
     fuse      an order that brings producers and consumers together: with "rows" each stage runs over a row as
               soon as the rows that it reads are there, with "cells" each iteration as soon as its cells are
-    tile      sizes of tiles for the outermost loops; a loop with size 1 is not cut
+    tile      sizes of tiles for the outermost loops, where a loop with size 1 is not cut; or a shape with its
+              sizes, such as "diamond:32"; or the tile of each instance, such as "S[t, i] -> [floor(t/8)]"
     parallel  the outermost loop of each nest that carries no dependence becomes doall
     """
 
@@ -45,7 +47,7 @@ class Reorder:
     flags: ClassVar[tuple[str, ...]] = ("--schedule", "--fuse", "--tile", "--parallel")
     schedule: str | None = None
     fuse: Fuse | None = None
-    tile: tuple[int, ...] = ()
+    tile: tuple[int, ...] | str = ()
     parallel: bool = False
 
     def __post_init__(self) -> None:
@@ -54,6 +56,10 @@ class Reorder:
         if self.schedule is not None and self.fuse is not None:
             hint = "Leave --schedule or --fuse out."
             raise InputError("an order is either given or fused, not both", hint=hint)
+        if isinstance(self.tile, str):
+            if not is_map(self.tile):
+                shape_of(self.tile)
+            return
         for size in self.tile:
             if size < 1:
                 raise InputError(f"the size of a tile must be positive, not {size}")
@@ -67,7 +73,8 @@ class Reorder:
         """The options on the command line."""
         found = ["--schedule", self.schedule] if self.schedule is not None else []
         found += ["--fuse", self.fuse] if self.fuse is not None else []
-        found += ["--tile", "x".join(map(str, self.tile))] if self.tile else []
+        tile = self.tile if isinstance(self.tile, str) else "x".join(map(str, self.tile))
+        found += ["--tile", tile] if tile else []
         return found + ["--parallel"] * self.parallel
 
     def apply(self, program: Problem, budget: Budget | None = None) -> Program:
@@ -79,11 +86,9 @@ class Reorder:
         program = _checked(program)
         if self.is_as_written:
             return program
-        program = replace(program, happens_before=None, tiles=())
         if program.domain().intersect_params(program.context).is_empty():
-            return program
-        refuse_aliases(program)
-        program = with_guard_reads(program)
+            return replace(program, happens_before=None, tiles=())
+        program = movable_program(program)
         limit = as_budget(budget)
         return answer_in_time(partial(_reordered, program, limit, self), limit, "the order", known=program)
 
@@ -94,7 +99,7 @@ def reorder(
     *,
     schedule: str | None = None,
     fuse: Fuse | bool | None = None,
-    tile: Sequence[int] = (),
+    tile: Sequence[int] | str = (),
     parallel: bool = False,
     budget: Budget | float | None = None,
 ) -> Program:
@@ -104,7 +109,8 @@ def reorder(
     it is.
     """
     how = ("rows" if fuse else None) if isinstance(fuse, bool) else fuse
-    return Reorder(schedule, how, tuple(tile), parallel).apply(as_problem(problem), as_budget(budget))
+    cut = tile if isinstance(tile, str) else tuple(tile)
+    return Reorder(schedule, how, cut, parallel).apply(as_problem(problem), as_budget(budget))
 
 
 def _reordered(program: Program, budget: Budget, order: Reorder, _: object) -> Program:
@@ -162,10 +168,19 @@ def _placed(program: Program, order: Reorder) -> Program:
     dependences = memory_dependences(program)
     ordered = _ordered(program, dependences, order.schedule, order.fuse)
     if order.tile:
-        ordered = _tiled(ordered, order.tile)
+        is_text = isinstance(order.tile, str)
+        ordered = (
+            with_tiles(ordered, dependences, order.tile)
+            if isinstance(order.tile, str)
+            else _tiled(ordered, order.tile)
+        )
         looks = "" if order.fuse == "cells" else " --fuse cells looks for loops to tile."
-        hint = f"A loop with size 1 is not cut.{looks}"
-        _check_order(ordered, dependences, hint)
+        hint = (
+            f"Values may go from tile to tile one way only.{looks}"
+            if is_text
+            else f"A loop with size 1 is not cut.{looks}"
+        )
+        check_order(ordered, dependences, hint)
     return ordered
 
 
@@ -176,6 +191,13 @@ def _checked(problem: Problem) -> Program:
         hint = "Replace happens_before by a schedule."
         raise InputError("reordering needs a schedule, but the program gives happens_before", hint=hint)
     return problem
+
+
+def movable_program(problem: Problem) -> Program:
+    """The program in the order of its schedule, where all dependences are known, so that it may change."""
+    program = replace(_checked(problem), happens_before=None, tiles=())
+    refuse_aliases(program)
+    return with_guard_reads(program)
 
 
 def refuse_aliases(program: Program) -> None:
@@ -206,26 +228,24 @@ def _ordered(
     if text is not None:
         source = schedule_source(program, text)
         given = program.in_order(read_schedule(program, source), {})
-        _check_order(
-            given, dependences, "It must run later, for example by a shift of its statement.", source
-        )
+        check_order(given, dependences, "It must run later, for example by a shift of its statement.", source)
         return given
     as_before = replace(program, parallel={})
     hint = "As written they run at the same time, or in a forall loop; give an order with --schedule."
     if fuse is None:
-        _check_order(as_before, dependences, hint)
+        check_order(as_before, dependences, hint)
         return as_before
     flows = find_dataflow(program, sweep(order_of(program))).flows.range_factor_domain()
     must_keep = union_of(program, dependences)
     if fuse == "rows":
-        _check_order(as_before, dependences, hint)
+        check_order(as_before, dependences, hint)
         times = RowFusion().schedule(as_before, must_keep, flows)
     else:
         try:
             times = fused_schedule(program, must_keep, flows)
         except isl.Error:
             # A forall loop may have dependences in a circle: no sequential order keeps them.
-            _check_order(as_before, dependences, hint)
+            check_order(as_before, dependences, hint)
             raise
     fused = program.in_order(times, {})
     assert find_violation(fused, dependences) is None
@@ -273,9 +293,10 @@ def _parallel(program: Program, may_regroup: bool) -> Program:
     return found
 
 
-def _check_order(
+def check_order(
     program: Program, dependences: Sequence[Dependence], hint: str, source: SourceText | None = None
 ) -> None:
+    """Raise where the program's order breaks a dependence."""
     violation = find_violation(program, dependences)
     if violation is None:
         return
