@@ -108,7 +108,10 @@ def test_what_is_read_before_it_is_written_stays_zero() -> None:
     ("body", "message"),
     [
         ("for (float x : in) out[0] = x;", "a range-based for loop"),
-        ("for (int i = 0; i < n; i++) { float &x = t[i]; x = in[i]; }", "x, a reference, inside a region"),
+        (
+            "for (int i = 0; i < n; i++) { float &x = i ? t[i] : t[0]; x = 1; }",
+            "x, a reference, inside a region",
+        ),
         ("for (int i = 0; i < n; i++) out[i] = [&](int k) { return in[k]; }(i);", "lambda|operator\\(\\)"),
         ("for (int i = 0; i < n; i++) t.push_back(in[i]);", "push_back"),
         ("for (std::size_t i = 0; i < in.size(); i++) out[i] = in[i];", "size"),

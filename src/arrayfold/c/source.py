@@ -13,7 +13,18 @@ from arrayfold.base.errors import InputError, NotAffine, SourcePosition
 from arrayfold.c import tree as c
 from arrayfold.c.allocation import Allocation
 from arrayfold.c.lexer import blank, identifiers
-from arrayfold.c.tree import CStatement, Expression, FunctionTree, Node, Span, Variable, bare, named_in, walk
+from arrayfold.c.tree import (
+    CStatement,
+    Expression,
+    FunctionTree,
+    Node,
+    Span,
+    Variable,
+    bare,
+    declared_in,
+    named_in,
+    walk,
+)
 from arrayfold.exact.formula import Formula
 
 
@@ -110,6 +121,7 @@ class Region:
 
     start, end    the text between the two pragma lines
     before, after  where the first pragma line begins and the second ends
+    plain          the region without variables for fields of structures, if it has some
     """
 
     name: str
@@ -119,6 +131,7 @@ class Region:
     end: int
     function: FunctionTree
     statements: tuple[CStatement, ...]
+    plain: Region | None = None
 
     def holds(self, offset: int) -> bool:
         """Whether a byte of the file lies inside."""
@@ -362,9 +375,11 @@ def _is_update(node: Expression | CStatement) -> bool:
 
 
 def variables_with_address(function: FunctionTree) -> set[Variable]:
-    """The variables of which a function takes the address."""
-    nodes = walk(function.body)
-    return {*named_in(bare(one.operand) for one in nodes if isinstance(one, c.Unary) and one.operator == "&")}
+    """The variables of which a function takes the address, or lets a reference of C++ be another name."""
+    nodes = list(walk(function.body))
+    operands = [bare(one.operand) for one in nodes if isinstance(one, c.Unary) and one.operator == "&"]
+    others = [one.initial for one in declared_in(nodes) if one.is_reference and one.initial is not None]
+    return {*named_in(operands), *named_in(map(bare, others))}
 
 
 def loop_variable(loop: c.For) -> Variable | None:

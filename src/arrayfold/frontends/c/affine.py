@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _COMPARISONS = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 _DEEPEST_CALL = 20
+_ABSOLUTE = frozenset(prefix + name for prefix in ("", "__builtin_") for name in ("abs", "labs", "llabs"))
 _MOST_QUOTIENT = 2
 
 
@@ -249,6 +250,11 @@ class AffineReader:
                     fails = truth.negated()
                     otherwise = self.value(expression.otherwise, scope.narrowed(fails.may, fails.may), depth)
                     return then.intersect_domain(truth.must).union_add(otherwise.intersect_domain(fails.must))
+            case c.Call(function=c.Function(name=name, has_body=False), arguments=(operand,)) if (
+                name in _ABSOLUTE
+            ):
+                inner = self.value(operand, scope, depth)
+                return inner.max(inner.neg())
             case c.Call(function=c.Function(returned=returned)) if returned is not None:
                 inside = self.inside_call(expression, scope, depth)
                 if inside is not None:

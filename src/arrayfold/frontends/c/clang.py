@@ -312,12 +312,6 @@ class _Converter:
             # libclang lets all declarators but the first begin after the type.
             self._specifiers = span.start
             declared = [part for part in parts if libclang.kind_of(part) == "VAR_DECL"]
-            reference = next((part for part in declared if cplusplus.is_reference(part.type)), None)
-            if reference is not None:
-                self._specifiers = -1
-                inner = [child for part in declared for child in libclang.children_of(part)]
-                named = tuple(self._either(child) for child in inner if libclang.is_expression(child))
-                return c.OtherStatement(span, f"{reference.spelling}, a reference,", named)
             variables = [self._variable(part) for part in declared]
             self._specifiers = -1
             return c.Declare(span, tuple(variables))
@@ -511,8 +505,6 @@ class _Converter:
     def _reference(self, cursor: Any, span: Span, kind: CType) -> Expression:
         declared = cursor.referenced
         if declared is not None and libclang.kind_of(declared) in ("VAR_DECL", "PARM_DECL"):
-            if libclang.kind_of(declared) == "VAR_DECL" and cplusplus.is_reference(declared.type):
-                return c.Opaque(span, kind, f"{declared.spelling}, a reference,")
             value = self._constant(declared) if self._is_cplusplus and kind.is_integer else None
             if value is not None:
                 return c.Number(span, kind, value, declared.spelling)

@@ -309,7 +309,7 @@ class _FieldRewriting:
             object.__setattr__(new, "initial", self.of(new.initial))
         parameters = tuple(self.exchanged.get(one, one) for one in function.parameters)
         changed = replace(function, parameters=parameters, body=self.of(function.body))
-        return replace(region, function=changed, statements=self.of(region.statements))
+        return replace(region, function=changed, statements=self.of(region.statements), plain=region)
 
     def _must_change(self, variable: Variable) -> bool:
         """Whether a declaration that is not exchanged yet names a field, or a variable that is."""

@@ -20,7 +20,11 @@ from arrayfold.frontends.c.normal.simplify import edited, simplified
 from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
 from arrayfold.frontends.c.openmp import parallel_around, private_names, read_directives
 from arrayfold.frontends.c.overloads import TEMPLATES, find_function, refuse_overloads
-from arrayfold.frontends.c.references import refuse_changed_sizes
+from arrayfold.frontends.c.references import (
+    refuse_changed_sizes,
+    refuse_other_names,
+    refuse_unknown_structures,
+)
 from arrayfold.frontends.c.region_program import RegionProgram
 from arrayfold.frontends.c.region_reader import RegionReader
 from arrayfold.frontends.options import apply_options
@@ -134,11 +138,13 @@ def _read_programs(
     programs: list[Program] = []
     pure = _find_pure(text, unit, pragmas)
     for region in regions:
+        refuse_other_names(text, region)
         directives = read_directives(text, region, pragmas, unit.skipped)
         wishes = _find_wishes(text, region.function, pragmas)
         said = [wish.argument for wish in wishes if wish.clause == "context"] + ([context] if context else [])
         make = partial(RegionReader, text, region, directives, unit.skipped, pure, said)
         reader = _read_region(make, region, may_be_on_data=may_be_on_data)
+        refuse_unknown_structures(text, region, reader)
         if not any(wish.clause == "no_alias" for wish in wishes):
             refuse_changed_sizes(text, reader)
         private = private_names(text, region, pragmas)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from arrayfold.base.errors import InputError, SourcePosition
@@ -19,6 +19,7 @@ from arrayfold.frontends.c.normal.loops import counting_loops
 from arrayfold.frontends.c.normal.memory import smaller_regions
 from arrayfold.frontends.c.normal.results import declared_results
 from arrayfold.frontends.c.normal.rotations import rotating_pointers
+from arrayfold.frontends.c.normal.rows import bracketed_elements, named_rows
 from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
 from arrayfold.frontends.c.normal.toggles import toggled_numbers
@@ -28,6 +29,8 @@ _PASSES: Sequence[Callable[[RegionScene], Iterator[Rewriting]]] = (
     smaller_regions,
     declared_results,
     filling_loops,
+    bracketed_elements,
+    named_rows,
     counting_loops,
     toggled_numbers,
     rotating_pointers,
@@ -63,11 +66,11 @@ def simplified(
     """
     found = Simplified(text, unit, {})
     for _ in range(_MOST_ROUNDS):
-        rewritings = [
+        rewritings = _apart(
             one
             for region in find_regions(found.text, found.unit)
             for one in _of_region(found, region, left_alone)
-        ]
+        )
         if not rewritings:
             break
         following = _rewritten(original or text, found, rewritings)
@@ -97,6 +100,18 @@ def _of_region(found: Simplified, region: Region, left_alone: Collection[str]) -
         if chosen:
             return chosen
     return []
+
+
+def _apart(rewritings: Iterable[Rewriting]) -> list[Rewriting]:
+    """Those that change nothing that an earlier one changes, such as a declaration in front of the region."""
+    chosen: list[Rewriting] = []
+    for one in rewritings:
+        taken = [edit for other in chosen for edit in other.edits]
+        if not any(
+            edit.start < other.end and other.start < edit.end for edit in one.edits for other in taken
+        ):
+            chosen.append(one)
+    return chosen
 
 
 def _with_pragmas(text: CText, region: Region) -> Iterator[CStatement]:

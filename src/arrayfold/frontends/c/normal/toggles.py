@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 
 from arrayfold.base.errors import InputError
 from arrayfold.c import tree as c
 from arrayfold.c.edits import Edit, NotInText, removal, whole_line
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.source import assigned_variable
-from arrayfold.c.tree import CStatement, Expression, Node, Variable, bare, walk
+from arrayfold.c.tree import CStatement, Expression, Node, Variable, bare, named_in, walk
+from arrayfold.frontends.c.normal.cycles import Cycle, changed_numbers, find_cycle
 from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.texts import end_of
 from arrayfold.frontends.c.normal.turns import (
@@ -22,82 +22,93 @@ from arrayfold.frontends.c.normal.turns import (
 )
 from arrayfold.frontends.c.pointers import is_repeated
 
-_LONGEST_PERIOD = 8
-
-
-@dataclass(frozen=True, eq=False)
-class _Toggle:
-    """A statement that lets a number go round: 0, 1, ..., period - 1, 0 and so on.
-
-    first  the number in the first turn before it
-    """
-
-    variable: Variable
-    statement: CStatement
-    period: int
-    first: int
-
-    def text(self, number: str, more: int) -> str:
-        """The number in a turn, so many steps further."""
-        added = (self.first + more) % self.period
-        return f"((long long){number} + {added}) % {self.period}" if added else f"{number} % {self.period}"
-
 
 def toggled_numbers(scene: RegionScene) -> Iterator[Rewriting]:
-    """Loops in which a number goes round once a turn."""
+    """Loops in which numbers go round, turn by turn."""
     for loop in scene.statements():
         if not isinstance(loop, c.For) or loop in scene.kept or is_nested(scene.region, loop):
             continue
         try:
-            toggle = _toggle(scene, loop)
-            turns = None if toggle is None else turns_of(scene, loop)
-            found = None if turns is None or toggle is None else _rewriting(scene, loop, turns, toggle)
+            turns = turns_of(scene, loop)
+            cycle = None if turns is None else _cycle(scene, loop, turns)
+            found = None if turns is None or cycle is None else _rewriting(scene, loop, turns, cycle)
         except (NotInText, InputError):
             continue
         if found is not None:
             yield found
 
 
-def _rewriting(scene: RegionScene, loop: c.For, turns: CountedLoop, toggle: _Toggle) -> Rewriting | None:
-    number = turns.number()
-    if number is None:
-        return None
-    inside = mentions(loop, toggle.variable)
-    own = mentions(toggle.statement, toggle.variable)
-    end = toggle.statement.span.end
-    edits: list[Edit] = []
-    for one in inside:
-        if any(one is other for other in own):
-            continue
-        if not one.span.is_text:
-            raise NotInText(scene.text.file)
-        value = toggle.text(number, int(one.span.start >= end))
-        edits.append(Edit(one.span.start, one.span.end, f"({value})"))
-    edits.append(
-        whole_line(scene.text.text, toggle.statement.span.start, end_of(scene.text, toggle.statement))
-    )
-    last = end_of(scene.text, loop)
-    others = [
+def _cycle(scene: RegionScene, loop: c.For, turns: CountedLoop) -> Cycle | None:
+    """The numbers that go round in a loop."""
+    body = statements_in(loop.body)
+    candidates = [
         one
-        for one in mentions(scene.region.function.body, toggle.variable)
-        if not any(one is other for other in inside)
+        for one in changed_numbers(body)
+        if scene.is_own_integer(one) and one.type.bits >= 32 and one is not turns.count.variable
     ]
-    start = loop.span.start
-    if _is_set_in(scene, loop, toggle.variable) and not is_repeated(scene.region):
-        early = [one for one in others if scene.region.start <= one.span.start < start and one.span.is_text]
-        edits += [Edit(one.span.start, one.span.end, str(toggle.first)) for one in early]
-        others = [one for one in others if not any(one is other for other in early)]
-        start = min((start, *(one.span.start for one in early)))
-    if is_repeated(scene.region) or any(one.span.start > loop.span.start for one in others):
-        total = turns.total()
-        if total is None or not scene.stands_alone(loop):
-            return None
-        count, are_any = total
-        value = f"{are_any} ? {toggle.text(count, 0)} : {toggle.first}"
-        edits.append(Edit(last, last, f" {toggle.variable.name} = {value};"))
-    elif not others:
-        edits += _without_declaration(scene, toggle.variable)
-    return Rewriting(start, last, tuple(edits))
+    return find_cycle(body, candidates, lambda one: _first_value(scene, loop, one))
+
+
+def _rewriting(scene: RegionScene, loop: c.For, turns: CountedLoop, cycle: Cycle) -> Rewriting | None:
+    """The loop without the numbers, each of which is a formula of the turn's number."""
+    number = turns.number()
+    body = statements_in(loop.body)
+    if number is None or not all(one.span.is_text for one in loop.inner_nodes):
+        return None
+    own = {node for motion in cycle.motions for node in walk(motion)}
+    edits: list[Edit] = []
+    for position, statement in enumerate(body):
+        if statement in cycle.motions:
+            end = end_of(scene.text, statement)
+            edits.append(whole_line(scene.text.text, statement.span.start, end))
+            continue
+        for variable in cycle.variables:
+            for one in mentions(statement, variable):
+                value = cycle.text(variable, position, number)
+                if not one.span.is_text or value is None:
+                    return None
+                edits.append(Edit(one.span.start, one.span.end, f"({value})"))
+    header = [node for part in (loop.start, loop.condition, loop.step) if part for node in walk(part)]
+    if set(cycle.variables) & set(named_in(header)):
+        return None
+    start, last = loop.span.start, end_of(scene.text, loop)
+    inside = {*own, *walk(loop)}
+    gone: list[Variable] = []
+    for variable in cycle.variables:
+        others = [one for one in mentions(scene.region.function.body, variable) if one not in inside]
+        if variable not in cycle.first:
+            if others:
+                return None
+        elif _is_set_in(scene, loop, variable) and not is_repeated(scene.region):
+            early = [
+                one
+                for one in others
+                if scene.region.start <= one.span.start < loop.span.start and one.span.is_text
+            ]
+            edits += [Edit(one.span.start, one.span.end, str(cycle.first[variable])) for one in early]
+            others = [one for one in others if one not in early]
+            start = min((start, *(one.span.start for one in early)))
+        is_used = any(one.span.start > loop.span.start for one in others)
+        if variable in cycle.first and (is_repeated(scene.region) or is_used):
+            value = _value_after(scene, loop, turns, cycle, variable)
+            if value is None:
+                return None
+            edits.append(Edit(last, last, f" {variable.name} = {value};"))
+        elif not others:
+            gone.append(variable)
+    return Rewriting(start, last, (*edits, *_without_declarations(scene, gone, own)))
+
+
+def _value_after(
+    scene: RegionScene, loop: c.For, turns: CountedLoop, cycle: Cycle, variable: Variable
+) -> str | None:
+    """A number behind the loop, as C."""
+    total = turns.total()
+    if total is None or not scene.stands_alone(loop):
+        return None
+    count, are_any = total
+    value = cycle.text(variable, 0, count)
+    return None if value is None else f"{are_any} ? {value} : {cycle.first[variable]}"
 
 
 def _is_set_in(scene: RegionScene, loop: c.For, variable: Variable) -> bool:
@@ -107,64 +118,17 @@ def _is_set_in(scene: RegionScene, loop: c.For, variable: Variable) -> bool:
     return variable.initial is not None and all(any(node is one for one in inside) for node in changes)
 
 
-def _without_declaration(scene: RegionScene, variable: Variable) -> Iterator[Edit]:
+def _without_declarations(
+    scene: RegionScene, variables: Sequence[Variable], gone: Collection[Node]
+) -> Iterator[Edit]:
     for node in walk(scene.region.function.body):
-        if isinstance(node, c.Declare) and variable in node.variables:
+        doomed = [one for one in node.variables if one in variables] if isinstance(node, c.Declare) else []
+        if isinstance(node, c.Declare) and doomed and node not in gone:
             end = end_of_statement(scene.text.plain, node.span.start) or node.span.end
-            yield from removal(scene.text, node, [variable], end)
+            yield from removal(scene.text, node, doomed, end)
 
 
-# ---------------------------------------------------------------- what goes round
-
-
-def _toggle(scene: RegionScene, loop: c.For) -> _Toggle | None:
-    """The first statement of a loop that lets a number go round, of which the first value is known."""
-    for statement in statements_in(loop.body):
-        if not isinstance(statement, c.Evaluate):
-            continue
-        found = _period(bare(statement.expression))
-        if found is None:
-            continue
-        variable, period = found
-        changes = [node for node in walk(loop) if assigned_variable(node) is variable]
-        if not scene.is_own_integer(variable) or variable.type.bits < 32 or len(changes) != 1:
-            continue
-        first = _first_value(scene, loop, variable)
-        if first is not None and 0 <= first < period <= _LONGEST_PERIOD:
-            return _Toggle(variable, statement, period, first)
-    return None
-
-
-def _period(expression: Expression) -> tuple[Variable, int] | None:
-    """The variable that an assignment lets go round, and how many values it has."""
-    if not isinstance(expression, c.Assign):
-        return None
-    target = bare(expression.target)
-    if not isinstance(target, c.Reference):
-        return None
-    variable, value = target.variable, bare(expression.value)
-    if expression.operator == "^=":
-        return (variable, 2) if _number(value) == 1 else None
-    if expression.operator != "=":
-        return None
-    match value:
-        case c.Unary(operator="!", operand=operand) if _is(operand, variable):
-            return variable, 2
-        case c.Binary(operator="-" | "^", left=left, right=right) if _number(left) == 1 and _is(
-            right, variable
-        ):
-            return variable, 2
-        case c.Binary(operator="^", left=left, right=right) if _is(left, variable) and _number(right) == 1:
-            return variable, 2
-        case c.Binary(operator="%", left=left, right=right):
-            inner, period = bare(left), _number(right)
-            if not isinstance(inner, c.Binary) or inner.operator != "+" or period is None or period < 2:
-                return None
-            sides = (inner.left, inner.right)
-            is_next = any(_is(one, variable) for one in sides) and any(_number(one) == 1 for one in sides)
-            return (variable, period) if is_next else None
-        case _:
-            return None
+# ---------------------------------------------------------------- first values
 
 
 def _is(expression: Expression, variable: Variable) -> bool:

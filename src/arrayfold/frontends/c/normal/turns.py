@@ -57,10 +57,14 @@ class CountedLoop:
             return None
         operator, end = self.limit
         is_up = self.count.amount > 0
-        if operator not in (("<", "!=") if is_up else (">", "!=")):
+        is_last = operator == ("<=" if is_up else ">=")
+        if not is_last and operator not in (("<", "!=") if is_up else (">", "!=")):
             return None
         start = self.start
         low, high = (start, end) if is_up else (end, start)
+        if is_last:
+            distance = f"((long long){high} + 1)" if low == "0" else f"({self._difference(high, low)} + 1)"
+            return (distance, f"{high} >= {low}") if self.is_signed else None
         distance = high if low == "0" else self._difference(high, low)
         return distance, f"{high} > {low}"
 
