@@ -37,6 +37,7 @@ PACKAGES = [
     "validation",
     "run",
     "fold",
+    "loopy",
     "explore",
     "report",
     "cli",

@@ -24,6 +24,7 @@ from arrayfold.frontends.jscop.local_memory import functions_of, local_arrays
 from arrayfold.frontends.jscop.names import with_names
 from support.command import run
 from support.pages import fenced_blocks, save, shell
+from support.peak import peak
 
 BLUR = "examples/blur.jscop"
 CLANG = shutil.which("clang-22")
@@ -338,21 +339,6 @@ def compiler_of(source: str, number: int = 22) -> str:
     if found is None:
         pytest.skip(f"{kind[0]}-{number} is not installed: make test-compilers")
     return found
-
-
-def peak(program: Path) -> tuple[str, int]:
-    """What a program prints, and how many kilobytes it takes at most."""
-    # A process has at least what the Python had that started it, some 9 MB.
-    script = (
-        "import resource, subprocess, sys\n"
-        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True, check=True)\n"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.stdout)"
-    )
-    done = subprocess.run(
-        ["python3", "-SE", "-c", script, str(program)], capture_output=True, text=True, check=True
-    )
-    kilobytes, output = done.stdout.split(None, 1)
-    return output, int(kilobytes)
 
 
 def measured(name: str, cells: set[str], saved: int, number: int = 22, *, is_long: bool = True) -> Any:
