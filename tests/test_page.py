@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from arrayfold import Program, fold, read
+from arrayfold import Program, fold, read, read_all
 from arrayfold.base.budget import Budget
 from arrayfold.conflicts.execution import execution_at
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.options import FoldOptions
-from arrayfold.report.code_view import marked_code
+from arrayfold.report.code_view import listing, side_by_side
 from arrayfold.report.page import make_page
-from arrayfold.report.snapshots import scenes
+from arrayfold.report.page_data import Subject, views
 from support.command import run
 from support.traces import trace_of
 
@@ -26,11 +26,11 @@ EXAMPLES = Path("examples")
 Capture = pytest.CaptureFixture[str]
 
 
-def scenes_of(name: str, array: str) -> list[dict[str, Any]]:
+def views_of(name: str, *arrays: str) -> list[dict[str, Any]]:
     problem = read(EXAMPLES / name)
-    folded = fold(problem, arrays=[array])[array]
-    liveness = Analysis.of(problem).liveness
-    return scenes(folded.conflicts, folded.mapping, liveness, folded.lower_bound, {})["scenes"]
+    folded = [fold(problem, arrays=[array])[array] for array in arrays]
+    subjects = [Subject(one.name, one.conflicts, one.mapping, one.lower_bound) for one in folded]
+    return views(subjects, Analysis.of(problem).liveness, {}, Budget(60))["views"]
 
 
 def conflicts_in(scene: dict[str, Any]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -50,35 +50,57 @@ def conflicts_in(scene: dict[str, Any]) -> set[tuple[tuple[int, ...], tuple[int,
 def test_scenes_are_those_of_enumeration(name: str, array: str) -> None:
     program = read(EXAMPLES / name)
     assert isinstance(program, Program)
-    found = scenes_of(name, array)
+    found = views_of(name, array)
     assert len(found) > 3
-    for scene in found:
-        trace = trace_of(program, scene["params"])
+    for view in found:
+        (scene,) = view["scenes"]
+        trace = trace_of(program, view["params"])
         assert conflicts_in(scene) == trace.conflicts(array)
-        touching = [
-            (f"{one.name}[{', '.join(map(str, one.iteration))}]", cells)
-            for one in trace.instances
-            for cells in [
-                [sorted({cell for other, cell in side if other == array}) for side in (one.reads, one.writes)]
-            ]
-            if any(cells)
-        ]
-        cells = [tuple(cell) for cell in scene["cells"]]
-        shown = [
-            (instance, [[cells[k] for k in reads], [cells[k] for k in writes]])
-            for instance, reads, writes in scene["steps"]
-        ]
-        assert shown == touching
+        assert shown_steps(view, scene) == touching_steps(trace, array)
         assert scene["bound"] == trace.most_live(array)
-        assert scene["was"] >= len(cells)
+        assert scene["was"] >= len(scene["cells"])
+
+
+def touching_steps(trace: Any, *arrays: str) -> list[Any]:
+    """The instances that touch arrays, and of the first one the cells they read and write."""
+    found: list[Any] = []
+    for one in trace.instances:
+        cells = [
+            sorted({cell for other, cell in side if other == arrays[0]}) for side in (one.reads, one.writes)
+        ]
+        if any(other in arrays for side in (one.reads, one.writes) for other, _ in side):
+            found.append((f"{one.name}[{', '.join(map(str, one.iteration))}]", cells))
+    return found
+
+
+def shown_steps(view: dict[str, Any], scene: dict[str, Any]) -> list[Any]:
+    """The instances of a view, and the cells of an array that each reads and writes."""
+    cells = [tuple(cell) for cell in scene["cells"]]
+    touched = {moment: (reads, writes) for moment, reads, writes in scene["steps"]}
+    return [
+        (instance, [[cells[k] for k in side] for side in touched.get(moment, ([], []))])
+        for moment, instance in enumerate(view["steps"])
+    ]
+
+
+def test_arrays_that_are_drawn_together_go_through_one_execution() -> None:
+    names = ("Ixx", "Ix", "Sxy")
+    program = read(EXAMPLES / "harris.c")
+    assert isinstance(program, Program)
+    view = views_of("harris.c", *names)[0]
+    trace = trace_of(program, view["params"])
+    for k, name in enumerate(names):
+        others = [other for other in names if other != name]
+        assert shown_steps(view, view["scenes"][k]) == touching_steps(trace, name, *others)
 
 
 def test_addresses_agree_with_the_mapping_and_the_lattice() -> None:
     problem = read(EXAMPLES / "diamond-tile.toml")
     folded = fold(problem)["A"]
-    for scene in scenes_of("diamond-tile.toml", "A"):
+    for view in views_of("diamond-tile.toml", "A"):
+        (scene,) = view["scenes"]
         for cell, address in zip(scene["cells"], scene["addresses"], strict=True):
-            assert tuple(address) == folded.mapping.address(cell, scene["params"])
+            assert tuple(address) == folded.mapping.address(cell, view["params"])
         assert len({tuple(address) for address in scene["addresses"]}) <= scene["size"]
 
 
@@ -105,6 +127,7 @@ def page(file: Path | str, **options: Any) -> str:
 
 def test_a_page_tells_everything() -> None:
     text = unescape(page(EXAMPLES / "blur-interleaved.c", options=FoldOptions({"N": 1024})))
+    plain = re.sub("<[^>]*>", "", text)
     for words in (
         "2*N + 1 cells instead of N^2",
         "2,049 instead of 1,048,576 cells, 512 times fewer",
@@ -112,9 +135,11 @@ def test_a_page_tells_everything() -> None:
         "Presburger",
         "that conflict with each other",
         "comes from the caller",
-        "blurx<mark>[((long long)N * y + x) % (2LL * N + 1)]</mark>",
+        "blurx[((long long)N * y + x) % (2LL * N + 1)] = (in[y][x]",
     ):
-        assert words in text
+        assert words in plain
+    marked = [re.sub("<[^>]*>", "", part) for part in re.findall("<mark>.*?</mark>", text)]
+    assert "[((long long)N * y + x) % (2LL * N + 1)]" in marked
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", text)
 
 
@@ -141,12 +166,41 @@ def test_text_from_the_input_is_no_markup(tmp_path: Path) -> None:
     assert text.count("<script") == 2
     data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
     assert data is not None
-    assert json.loads(data[1])["subjects"][0]["array"] == "blurx"
+    assert json.loads(data[1])["regions"][0]["arrays"][0]["array"] == "blurx"
+
+
+def test_all_regions_of_a_file_are_on_one_page(tmp_path: Path) -> None:
+    file = tmp_path / "two.c"
+    blur = (EXAMPLES / "blur-interleaved.c").read_text()
+    file.write_text(blur + blur.replace("blur_interleaved", "again").replace("blurx", "other"))
+    regions = read_all(file)
+    assert len(regions) == 2
+    text = make_page(str(file), regions, budget=Budget(60)).to_html()
+    data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    assert data is not None
+    found = json.loads(data[1])["regions"]
+    assert [region["arrays"][0]["array"] for region in found] == ["blurx", "other"]
+    length = len(blur.splitlines())
+    lines = [region["statements"] for region in found]
+    assert [[line - length for line in one] for one in lines[1].values()] == [*lines[0].values()]
 
 
 def test_marks_leave_comments_and_other_names_alone() -> None:
     text = 'AB[i] = A /* A[0] */ [i][j]; p->A2[1]; "A[2]"; // A[3]'
-    assert marked_code(text, ["A"]).count("<mark>") == 1
+    sides = side_by_side("", text, "a.c", ["A"])
+    assert sides is not None
+    assert sides[1].count("<mark>") == 1
+    assert unescape(re.sub("<[^>]*>", "", sides[1])) == text
+
+
+@pytest.mark.parametrize(
+    "file", ["blur.c", "blur.py", "blur.toml", "blur.jscop", "blur.smo.input", "lbm-d2q9.c"]
+)
+def test_listings_lose_nothing(file: str) -> None:
+    text = (EXAMPLES / file).read_text()
+    shown = listing(text, file, ["S", "T"])
+    assert unescape(re.sub("<[^>]*>", "", shown)) == "\n".join(text.splitlines())
+    assert shown.count('class="line"') == len(text.splitlines())
 
 
 def test_a_page_is_not_overwritten_unasked(

@@ -6,12 +6,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Page, sync_playwright
 
 import arrayfold as af
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Fuse
 from arrayfold.report.page import make_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,11 +24,16 @@ def _hover(number: int) -> Callable[[Page], None]:
     return lambda page: page.locator(".space rect.cell").nth(number).hover()
 
 
-def _sweep(step: int) -> Callable[[Page], None]:
-    def move(page: Page) -> None:
-        page.locator(".sweep input[type=range]").first.fill(str(step))
+def _nothing(page: Page) -> None:
+    """The page as it opens."""
 
-    return move
+
+def _unfolded(number: int) -> Callable[[Page], None]:
+    def unfold(page: Page) -> None:
+        page.evaluate("document.querySelectorAll('details').forEach((node) => (node.open = true))")
+        page.locator(".space rect.cell").nth(number).hover()
+
+    return unfold
 
 
 def _story(page: Page) -> None:
@@ -34,23 +42,40 @@ def _story(page: Page) -> None:
 
 
 def _slice(page: Page) -> None:
-    page.locator(".space input[data-slice]").first.fill("2")
+    page.locator(".slices input[data-slice]").first.fill("2")
     page.locator(".space rect.cell").nth(12).hover()
 
 
-# name -> input, mapping to check, what to do, the part to show, light or dark
-SHOTS: dict[str, tuple[str, str | None, Callable[[Page], None], str, str]] = {
-    "report-blur": ("examples/blur-interleaved.c", None, _hover(20), ".space", "light"),
-    "report-jacobi": ("examples/jacobi-1d.c", None, _sweep(40), ".sweep", "light"),
-    "report-diamond": ("examples/diamond-tile.toml", None, _hover(40), ".differences", "light"),
-    "report-lbm": ("examples/lbm-d2q9.toml", None, _slice, ".space", "dark"),
-    "report-parallel": ("examples/jacobi-1d-doall.toml", None, _sweep(30), ".sweep", "dark"),
-    "report-refused": (
-        "examples/blur-interleaved.toml",
-        "blurx[y % 2][x]",
-        _story,
-        ".counterexample",
-        "light",
+@dataclass(frozen=True)
+class Shot:
+    """A picture of a page.
+
+    act   what is done before
+    part  what is shown of the page, all that fits the window without it
+    """
+
+    file: str
+    act: Callable[[Page], None] = _nothing
+    part: str = ""
+    width: int = 1400
+    height: int = 1000
+    scheme: Literal["light", "dark"] = "light"
+    mapping: str | None = None
+    fuse: Fuse | None = None
+
+
+SHOTS = {
+    "report-blur": Shot("examples/blur-interleaved.c", _hover(20)),
+    "report-blur-narrow": Shot("examples/blur-interleaved.c", _hover(20), width=420, height=1500),
+    "report-harris": Shot("examples/harris.c", height=1330, fuse="rows"),
+    "report-harris-narrow": Shot("examples/harris.c", width=420, height=1800, fuse="rows"),
+    "report-lbm": Shot("examples/lbm-d2q9.toml", _slice, scheme="dark"),
+    "report-lbm-narrow": Shot("examples/lbm-d2q9.toml", _slice, width=420, height=1600, scheme="dark"),
+    "report-parallel": Shot("examples/jacobi-1d-doall.toml"),
+    "report-parallel-narrow": Shot("examples/jacobi-1d-doall.toml", width=420, height=1600),
+    "report-diamond": Shot("examples/diamond-tile.toml", _unfolded(40), ".differences svg"),
+    "report-refused": Shot(
+        "examples/blur-interleaved.toml", _story, ".counterexample", mapping="blurx[y % 2][x]"
     ),
 }
 
@@ -59,16 +84,27 @@ def main(folder: Path) -> None:
     """Take all of them."""
     with sync_playwright() as driver, tempfile.TemporaryDirectory() as scratch:
         found = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for name, (file, mapping, act, part, scheme) in SHOTS.items():
+        for name, shot in SHOTS.items():
             target = Path(scratch) / f"{name}.html"
-            problem = af.read(ROOT / file)
-            page_text = make_page(str(ROOT / file), problem, mapping=mapping, budget=Budget(60)).to_html()
+            problem = af.read(ROOT / shot.file)
+            if shot.fuse is not None:
+                assert isinstance(problem, af.Program)
+                problem = af.reorder(problem, fuse=shot.fuse)
+            page_text = make_page(
+                str(ROOT / shot.file), problem, mapping=shot.mapping, budget=Budget(120)
+            ).to_html()
             target.write_text(page_text)
-            dark = "dark" if scheme == "dark" else "light"
-            page = found.new_page(viewport={"width": 1000, "height": 1200}, color_scheme=dark)
+            page = found.new_page(
+                viewport={"width": shot.width, "height": shot.height}, color_scheme=shot.scheme
+            )
             page.goto(target.as_uri())
-            act(page)
-            page.locator(part).first.screenshot(path=folder / f"{name}.png")
+            shot.act(page)
+            picture = folder / f"{name}.png"
+            if shot.part:
+                page.locator(shot.part).first.screenshot(path=picture)
+            else:
+                page.evaluate("scrollTo(0, 0)")
+                page.screenshot(path=picture)
             page.close()
         found.close()
 

@@ -86,7 +86,7 @@ def report(
     options = FoldOptions(parameter_values(param), tuple(array or ()), method)
     page = make_page(
         source.file,
-        source.read(limit, options.params),
+        source.read_all(limit, options.params) if mapping is None else source.read(limit, options.params),
         options,
         mapping=mapping,
         budget=limit,

@@ -1,15 +1,15 @@
-"""One execution of a program at fixed sizes, as far as it touches one array, and what is too much to list."""
+"""One execution of a program at fixed sizes, as far as it touches some arrays; what is too much to list."""
 
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from arrayfold.base.errors import InputError
-from arrayfold.conflicts.accesses import sure_writes
+from arrayfold.conflicts.accesses import Accesses, sure_writes
 from arrayfold.conflicts.liveness import Liveness
 from arrayfold.exact.isl import fix_parameters, maps_of, points, without_parameters
 from arrayfold.order.events import Order
@@ -26,6 +26,7 @@ class Step:
     """Cells of an array that one instance reads, and cells that it then writes, at one moment.
 
     unsure  those of the written cells that it need not write
+    moment  the number of this step among those of all arrays that are looked at together
     """
 
     statement: str
@@ -33,11 +34,12 @@ class Step:
     reads: tuple[Cell, ...]
     writes: tuple[Cell, ...]
     unsure: frozenset[Cell] = frozenset()
+    moment: int = 0
 
     @property
     def instance(self) -> str:
         """The instance as text, `S[1, 2]`."""
-        return f"{self.statement}[{', '.join(map(str, self.iteration))}]"
+        return _instance(self.statement, self.iteration)
 
 
 @dataclass
@@ -76,13 +78,12 @@ class Execution:
         found: list[Step] = []
         for event in self.events:
             last = found[-1] if found else None
-            if last is not None and not last.writes and last.instance == event.instance:
-                found[-1] = Step(
-                    last.statement,
-                    last.iteration,
-                    last.reads + event.reads,
-                    last.writes + event.writes,
-                    last.unsure | event.unsure,
+            if last is not None and last.moment == event.moment:
+                found[-1] = replace(
+                    last,
+                    reads=last.reads + event.reads,
+                    writes=last.writes + event.writes,
+                    unsure=last.unsure | event.unsure,
                 )
             else:
                 found.append(event)
@@ -108,15 +109,84 @@ class Execution:
         return values
 
 
+@dataclass(frozen=True)
+class JointExecution:
+    """What happens to several arrays in one execution.
+
+    instances  of each moment, the instance that touches any of them
+    """
+
+    instances: tuple[str, ...]
+    arrays: Mapping[str, Execution]
+
+
 def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Execution:
     """What happens to an array at these sizes; of a parallel program, in one of its executions."""
+    return joint_execution_at(liveness, [name], params).arrays[name]
+
+
+def joint_execution_at(liveness: Liveness, names: Sequence[str], params: Mapping[str, int]) -> JointExecution:
+    """What happens to several arrays at these sizes; of a parallel program, in one of its executions."""
     here = fix_parameters(params)
-    program, order = liveness.program, liveness.order
-    accesses = liveness.accesses(program.array(name))
+    order = liveness.order
+    accesses = {name: liveness.accesses(liveness.program.array(name)) for name in names}
+    found = {name: _touched_at(liveness, accesses[name], name, here) for name in names}
+    both: isl.Set | None = None
+    for one in accesses.values():
+        events = one.events.intersect_params(here)
+        both = events if both is None else both.union(events)
+    assert both is not None
+    who = {time: touch for touches in found.values() for time, touch in touches.items()}
+    times = _in_order(order, both, who)
+    instances: list[str] = []
+    moments: dict[Cell, int] = {}
+    is_open = False
+    for time in times:
+        instance = _instance(who[time].statement, who[time].iteration)
+        if not (is_open and instances[-1] == instance):
+            instances.append(instance)
+        is_open = not who[time].is_write
+        moments[time] = len(instances) - 1
+    arrays: dict[str, Execution] = {}
+    for name, one in accesses.items():
+        may_write = one.writes.subtract(sure_writes(liveness.program, order, one))
+        unsure = set(points(may_write.intersect_params(here).wrap().flatten()))
+        touches = found[name]
+        arrays[name] = Execution(
+            tuple(touches[time].step(time, unsure, moments[time]) for time in times if time in touches),
+            frozenset(points(one.live_in.intersect_params(here))),
+            frozenset(points(one.live_out.intersect_params(here))),
+            order.exclusive is None,
+        )
+    return JointExecution(tuple(instances), arrays)
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """The cells of an array that one instance reads, or writes."""
+
+    statement: str
+    iteration: Cell
+    is_write: bool
+    cells: set[Cell]
+
+    def step(self, time: Cell, unsure: Set[Cell], moment: int) -> Step:
+        cells = tuple(sorted(self.cells))
+        if not self.is_write:
+            return Step(self.statement, self.iteration, cells, (), moment=moment)
+        maybe = frozenset(cell for cell in cells if (*cell, *time) in unsure)
+        return Step(self.statement, self.iteration, (), cells, maybe, moment)
+
+
+def _touched_at(liveness: Liveness, accesses: Accesses, name: str, here: isl.Set) -> dict[Cell, _Touch]:
+    """Time -> who touches which cells of an array then."""
     check_count(accesses.cells.intersect_params(here), _MOST_CELLS, "cells")
-    found: dict[Cell, tuple[str, Cell, bool, set[Cell]]] = {}
+    order = liveness.order
+    found: dict[Cell, _Touch] = {}
     for is_write, times in ((False, order.read_times), (True, order.write_times)):
-        for relation in maps_of(program.accesses(writes=is_write, array=name).intersect_params(here)):
+        for relation in maps_of(
+            liveness.program.accesses(writes=is_write, array=name).intersect_params(here)
+        ):
             statement = relation.get_tuple_name(isl.dim_type.in_)
             depth = relation.dim(isl.dim_type.in_)
             rank = relation.dim(isl.dim_type.out)
@@ -125,24 +195,13 @@ def execution_at(liveness: Liveness, name: str, params: Mapping[str, int]) -> Ex
                 check_count(both, _MOST_ACCESSES, "accesses")
                 for point in points(both):
                     time = point[depth + rank :]
-                    entry = found.setdefault(time, (statement, point[:depth], is_write, set()))
-                    entry[3].add(point[depth : depth + rank])
-    may_write = accesses.writes.subtract(sure_writes(program, order, accesses))
-    unsure = set(points(may_write.intersect_params(here).wrap().flatten()))
+                    touch = found.setdefault(time, _Touch(statement, point[:depth], is_write, set()))
+                    touch.cells.add(point[depth : depth + rank])
+    return found
 
-    def event(time: Cell) -> Step:
-        statement, iteration, is_write, cells = found[time]
-        if not is_write:
-            return Step(statement, iteration, tuple(sorted(cells)), ())
-        maybe = frozenset(cell for cell in cells if (*cell, *time) in unsure)
-        return Step(statement, iteration, (), tuple(sorted(cells)), maybe)
 
-    return Execution(
-        tuple(map(event, _in_order(order, accesses.events.intersect_params(here), found))),
-        frozenset(points(accesses.live_in.intersect_params(here))),
-        frozenset(points(accesses.live_out.intersect_params(here))),
-        order.exclusive is None,
-    )
+def _instance(statement: str, iteration: Cell) -> str:
+    return f"{statement}[{', '.join(map(str, iteration))}]"
 
 
 def _in_order(order: Order, events: isl.Set, times: Collection[Cell]) -> list[Cell]:

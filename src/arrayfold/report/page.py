@@ -16,7 +16,7 @@ from typing import Any
 from arrayfold.base.budget import Budget, as_budget
 from arrayfold.base.choices import Style
 from arrayfold.base.deadline import answer_in_time
-from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, IslFailure
+from arrayfold.base.errors import ArrayfoldError
 from arrayfold.base.input_file import read_input
 from arrayfold.c.source import Copy
 from arrayfold.fold.analysis import Analysis
@@ -24,105 +24,145 @@ from arrayfold.fold.arrays import fold_as
 from arrayfold.fold.check import Checked, check
 from arrayfold.fold.compare import ComparedArray, compare
 from arrayfold.fold.options import FoldOptions, Progress
-from arrayfold.fold.result import FoldedArray, FoldResult
+from arrayfold.fold.result import FoldResult
 from arrayfold.judge.verify import Counterexample
 from arrayfold.program.model import Problem, Program
+from arrayfold.report.code_view import listing
+from arrayfold.report.markup import Markup, element, join
+from arrayfold.report.page_data import Subject, views
 from arrayfold.report.page_parts import (
-    Pictures,
     array_section,
     checked_section,
     code_section,
-    element,
     kept_section,
     summary_section,
+    workbench_section,
 )
-from arrayfold.report.snapshots import no_scenes, scenes
 
 _SHARE_FOR_METHODS = 0.5
 _SHARE_FOR_FOLD = 0.7
 _SHARE_FOR_PICTURES = 0.5
-_LONGEST_TEXT = 100
+_SCRIPTS = ("basics", "scene", "grid", "stage", "differences", "timeline", "workbench", "story", "main")
 
 
 @dataclass(frozen=True, eq=False)
-class Page:
+class RegionPage:
     """All that a page tells of one problem.
 
     compared  array -> what every method makes of it
     checked   mappings that somebody brought, with the verdict on each
-    budget    what pictures and code may cost
     """
 
-    file: str
-    text: str
     result: FoldResult
     analysis: Analysis
     compared: Mapping[str, ComparedArray]
     checked: Sequence[Checked]
+
+    @property
+    def name(self) -> str:
+        """What a region is called; a problem file has no name."""
+        program = self.result.problem
+        return program.name if isinstance(program, Program) and program.source is not None else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """All that a page tells of the problems of a file.
+
+    budget  what pictures and code may cost
+    """
+
+    file: str
+    text: str
+    regions: Sequence[RegionPage]
     budget: Budget
+
+    @property
+    def checked(self) -> list[Checked]:
+        """The mappings that somebody brought, with the verdict on each."""
+        return [item for region in self.regions for item in region.checked]
 
     def to_html(self) -> str:
         """The page."""
-        subjects: list[dict[str, Any]] = []
-        sections = [checked_section(item, self._subject(item, subjects)) for item in self.checked]
-        sections += [
-            array_section(array, self._subject(array, subjects), self.compared.get(array.name))
-            for array in self.result.arrays
-        ]
-        main = [
-            summary_section(self.result, self.checked),
-            *sections,
-            kept_section(self.result),
-            code_section(self.text, self.result, _codes(self.result, self.budget)),
-        ]
-        return _document(
-            self._title(),
-            "\n".join(filter(None, main)),
-            {"subjects": subjects, "statements": _statements(self.result.problem)},
-        )
+        drawn = [self._region(number, region) for number, region in enumerate(self.regions)]
+        main = "\n".join(markup for markup, _ in drawn)
+        return _document(self._title(), main, {"regions": [data for _, data in drawn]})
 
     def _title(self) -> str:
-        program = self.result.problem
-        has_regions = isinstance(program, Program) and program.source is not None
-        return f"{Path(self.file).name}{f': {program.name}' if has_regions else ''}"
+        names = [region.name for region in self.regions]
+        only = names[0] if len(names) == 1 else ""
+        return f"{Path(self.file).name}{f': {only}' if only else ''}"
 
-    def _subject(self, item: Checked | FoldedArray, subjects: list[dict[str, Any]]) -> Pictures:
-        """Adds the pictures of an array to those of the page; says where they are and what they show."""
-        params = item.params
-        if isinstance(item, Checked) and isinstance(item.verdict, Counterexample):
-            params = item.verdict.params
+    def _region(self, number: int, region: RegionPage) -> tuple[Markup, dict[str, Any]]:
+        """The section of a region, and what its pictures show."""
+        result, checked = region.result, region.checked
+        subjects = _subjects(region)
+        params: Mapping[str, int] = {}
+        for one in (*checked, *result.arrays):
+            params = one.params
+        for item in checked:
+            if isinstance(item.verdict, Counterexample):
+                params = item.verdict.params
         part = self.budget.part(_SHARE_FOR_PICTURES)
-        what = f"the pictures of {item.conflicts.name}"
-
-        def draw(_: object) -> dict[str, Any]:
-            with part.limit(what):
-                return scenes(item.conflicts, item.mapping, self.analysis.liveness, item.lower_bound, params)
-
-        try:
-            found = answer_in_time(draw, part, what)
-        except (BudgetExceeded, IslFailure):
-            found = no_scenes()
-        is_one = self.analysis.liveness is None or self.analysis.liveness.order.is_total
-        subjects.append({**found, "isSequential": is_one})
-        has_steps = any(scene["steps"] is not None for scene in found["scenes"])
-        return Pictures(len(subjects) - 1, bool(found["scenes"]), has_steps, is_one)
+        data = views(subjects, region.analysis.liveness, params, part)
+        lines = _statements(result.problem)
+        program = result.problem
+        names = () if lines or not isinstance(program, Program) else [one.name for one in program.statements]
+        is_drawn = bool(data["views"])
+        numbers = range(len(subjects)) if is_drawn else [None] * len(subjects)
+        mine, found = [*numbers][: len(checked)], [*numbers][len(checked) :]
+        parts = [
+            element("h2", region.name) if len(self.regions) > 1 else None,
+            summary_section(result, checked, number),
+            workbench_section(listing(self.text, self.file, names), is_drawn, data["isSequential"]),
+            *(
+                checked_section(item, number, k, subject)
+                for k, (item, subject) in enumerate(zip(checked, mine, strict=True))
+            ),
+            *(
+                array_section(array, region.compared.get(array.name), number, subject)
+                for array, subject in zip(result.arrays, found, strict=True)
+            ),
+            kept_section(result),
+            code_section(self.text, self.file, result, _codes(result, self.budget)),
+        ]
+        section = element(
+            "section",
+            join(filter(None, parts)),
+            class_="region",
+            data_region=str(number),
+            aria_label="Region",
+        )
+        return section, {**data, "statements": lines}
 
 
 def make_page(
     file: str,
-    problem: Problem,
+    problems: Problem | Sequence[Problem],
     options: FoldOptions | None = None,
     *,
     mapping: str | None = None,
     budget: Budget | float | None = None,
     progress: Progress = lambda _: None,
 ) -> Page:
-    """Fold a problem, compare all methods, check a mapping if one is given, and tell it all.
+    """Fold the problems of a file, compare all methods, check a mapping if one is given, and tell it all.
 
-    file     where the problem comes from; its text is shown
+    file     where the problems come from; its text is shown
     mapping  MAP as `check` takes it; then only the arrays it speaks of are shown
     """
     limit, options = as_budget(budget), options or FoldOptions()
+    several = problems if isinstance(problems, Sequence) else [problems]
+    regions: list[RegionPage] = []
+    for number, problem in enumerate(several):
+        part = limit if number == len(several) - 1 else limit.first_part(1 / (len(several) - number))
+        regions.append(_region_page(problem, options, mapping, part, progress))
+    text = read_input(Path(file)).decode("utf-8", "replace")
+    return Page(file, text, regions, limit)
+
+
+def _region_page(
+    problem: Problem, options: FoldOptions, mapping: str | None, limit: Budget, progress: Progress
+) -> RegionPage:
     part = limit.part(_SHARE_FOR_FOLD)
     checked: list[Checked] = []
     if mapping is not None:
@@ -140,8 +180,33 @@ def make_page(
         except ArrayfoldError:
             break
         compared[array.name] = found
-    text = read_input(Path(file)).decode("utf-8", "replace")
-    return Page(file, text, result, analysis, compared, checked, limit)
+    return RegionPage(result, analysis, compared, checked)
+
+
+def _subjects(region: RegionPage) -> list[Subject]:
+    """What is drawn: mappings that somebody brought, then the arrays that were folded."""
+    program = region.result.problem
+    source = program.source if isinstance(program, Program) else None
+
+    def width(name: str) -> int | None:
+        variable = None if source is None else source.variables.get(name)
+        return None if variable is None else max(1, variable.element.bits // 8)
+
+    given = [
+        Subject(
+            f"{item.conflicts.name}, your mapping",
+            item.conflicts,
+            item.mapping,
+            item.lower_bound,
+            width(item.conflicts.name),
+            is_given=True,
+        )
+        for item in region.checked
+    ]
+    return given + [
+        Subject(array.name, array.conflicts, array.mapping, array.lower_bound, width(array.name))
+        for array in region.result.arrays
+    ]
 
 
 def _codes(result: FoldResult, budget: Budget) -> dict[str, str]:
@@ -163,25 +228,28 @@ def _code(result: FoldResult, style: Style, budget: Budget, _: object) -> str:
         return result.to_c(style=style)
 
 
-def _statements(problem: Problem) -> dict[str, str]:
-    """Statement -> the line of the file where it begins."""
+def _statements(problem: Problem) -> dict[str, tuple[int, int]]:
+    """Statement -> its first and last line in the file."""
     source = problem.source if isinstance(problem, Program) else None
     if source is None:
         return {}
-    found: dict[str, str] = {}
+    found: dict[str, tuple[int, int]] = {}
     for name, statement in source.statements.items():
         if not isinstance(statement.node, Copy):
-            place = source.text.place(statement.node.span.start)
-            text = " ".join(place.line_text.split())
-            short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
-            found[name] = f"line {place.line}: {short}"
+            span = statement.node.span
+            first, last = (
+                source.text.place(place).line for place in (span.start, max(span.start, span.end - 1))
+            )
+            found[name] = (first, max(first, last))
     return found
 
 
 def _document(title: str, main: str, data: Mapping[str, Any]) -> str:
     """The whole file. What the page may run and how it may look is pinned by hashes, so nothing else can."""
-    assets = files("arrayfold.report") / "assets"
-    style, script = (f"\n{(assets / name).read_text('utf-8')}" for name in ("page.css", "page.js"))
+    assets = files("arrayfold.report") / "assets" / "page"
+    style = f"\n{(assets / 'page.css').read_text('utf-8')}"
+    pieces = "\n".join((assets / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+    script = f'\n"use strict";\n(() => {{\n{pieces}}})();\n'
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"

@@ -1,10 +1,8 @@
-"""Sections of the report page as HTML. All text goes through `element`, which escapes it."""
+"""Sections of the report page as HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
@@ -18,7 +16,8 @@ from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample, Proof
 from arrayfold.mapping.modular import TableMapping
 from arrayfold.methods import citation_of
-from arrayfold.report.code_view import changed_part, marked_code
+from arrayfold.report.code_view import side_by_side
+from arrayfold.report.markup import Markup, badge, element, folded_away, join, table
 from arrayfold.report.words import (
     bound_sentence,
     foundation,
@@ -33,75 +32,26 @@ _EXAMPLE_SIZE = 1024
 _BADGES = {"invalid": "bad", "undecided": "warn", "loose": "warn", "valid": "good", "minimal": "good"}
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """The pictures of a section: their number in the data of the page, and what there is to show."""
-
-    number: int
-    exist: bool
-    have_steps: bool
-    is_sequential: bool
-
-
-class Markup(str):
-    """HTML that is safe as it stands."""
-
-    __slots__ = ()
-
-
-def element(tag: str, *content: str, **attributes: str) -> Markup:
-    """An element; text in it is escaped, markup is not. `class_` stands for class.
-
-    >>> element("p", "a < b ", element("code", "x"), class_="soft")
-    '<p class="soft">a &lt; b <code>x</code></p>'
-    """
-    names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
-    inside = "".join(f' {names[name]}="{escape(value)}"' for name, value in attributes.items())
-    text = "".join(part if isinstance(part, Markup) else escape(part) for part in content)
-    return Markup(f"<{tag}{inside}>{text}</{tag}>")
-
-
-def _join(parts: Iterable[str]) -> Markup:
-    return Markup("\n".join(part if isinstance(part, Markup) else escape(part) for part in parts))
-
-
-def _table(titles: Sequence[str], rows: Iterable[Sequence[str]], tight: Sequence[str] = ()) -> Markup:
-    def cells(tag: str, row: Sequence[str]) -> list[Markup]:
-        kinds = ("tight" if title in tight else "" for title in titles)
-        return [
-            element(tag, text, class_=kind) if kind else element(tag, text)
-            for text, kind in zip(row, kinds, strict=True)
-        ]
-
-    head = element("thead", element("tr", *cells("th", titles)))
-    body = element("tbody", *(element("tr", *cells("td", row)) for row in rows))
-    return element("div", element("table", head, body), class_="table")
-
-
-def _badge(text: str, kind: str) -> Markup:
-    return element("span", text, class_=f"badge {kind}")
-
-
 # ---------------------------------------------------------------- at a glance
 
 
-def summary_section(result: FoldResult, checked: Sequence[Checked]) -> Markup:
-    """One line an array, each leading to its section."""
+def summary_section(result: FoldResult, checked: Sequence[Checked], region: int) -> Markup:
+    """One row an array, each leading to its section."""
     lines = [
         element(
             "li",
-            element("a", item.conflicts.name, href=f"#mapping-{number}"),
+            element("a", item.conflicts.name, href=f"#mapping-{region}-{number}"),
             ": ",
             element("code", str(item.mapping)),
             f" is {_verdict_words(item)}. ",
-            _badge(item.summary, _BADGES[item.summary]),
+            badge(item.summary, _BADGES[item.summary]),
         )
         for number, item in enumerate(checked)
     ]
     lines += [
         element(
             "li",
-            element("a", array.name, href=f"#array-{array.name}"),
+            element("a", array.name, href=f"#array-{region}-{array.name}"),
             f": {array.remark}. ",
             _fold_badge(array),
         )
@@ -110,7 +60,7 @@ def summary_section(result: FoldResult, checked: Sequence[Checked]) -> Markup:
     if not lines:
         return element("p", result.why_nothing)
     assumed = [element("p", f"Assumed: {one}.", class_="soft") for one in result.assumptions]
-    return _join([element("ul", *lines), *assumed])
+    return join([element("ul", *lines, class_="summary"), *assumed])
 
 
 def _verdict_words(item: Checked) -> str:
@@ -120,7 +70,7 @@ def _verdict_words(item: Checked) -> str:
 
 
 def _fold_badge(array: FoldedArray) -> Markup:
-    return _badge(", ".join(filter(None, ("proved", array.gap.words))), "good")
+    return badge(", ".join(filter(None, ("proved", array.gap.words))), "good")
 
 
 def _glance(array: FoldedArray) -> Markup:
@@ -147,7 +97,7 @@ def _glance(array: FoldedArray) -> Markup:
     least = array.gap.bound_here
     if least is not None and bound.formula is None:
         sentence += f"; no mapping has fewer than {least:,}"
-    return _join([element("dl", *parts, class_="glance"), element("p", f"{sentence}."), _bar(was, now)])
+    return join([element("dl", *parts, class_="glance"), element("p", f"{sentence}."), _bar(was, now)])
 
 
 def _separated(size: Formula) -> str:
@@ -175,33 +125,33 @@ def _bar(was: int, now: int) -> Markup:
 # ---------------------------------------------------------------- arrays
 
 
-def array_section(array: FoldedArray, pictures: Pictures, compared: ComparedArray | None) -> Markup:
-    """All about one folded array."""
+def array_section(
+    array: FoldedArray, compared: ComparedArray | None, region: int, subject: int | None
+) -> Markup:
+    """All about one folded array. `subject` is its number among those that are drawn."""
     notes = [f"{note}." for note in array.notes]
     notes += [f"For {case.when}: {case.mapping}, {case.size} cells." for case in array.cases]
     parts = [
-        element("h2", array.name, " ", _fold_badge(array), id=f"array-{array.name}"),
+        element("h3", array.name, " ", _fold_badge(array), id=f"array-{region}-{array.name}"),
         element("p", element("code", str(array.mapping)), f", found by {array.method}."),
         _glance(array),
         *(element("p", note, class_="soft") for note in notes),
-        *_pictures(array.conflicts, pictures),
+        folded_away("Why it is right, and how far it is from the minimum", *_proof(array.proof, array)),
+        *_differences(array.conflicts, subject),
         *_methods(compared),
-        *_proof(array.proof, array),
     ]
-    return element(
-        "section", _join(parts), data_subject=str(pictures.number), aria_label=f"Array {array.name}"
-    )
+    return element("section", join(parts), class_="array", aria_label=f"Array {array.name}")
 
 
-def checked_section(item: Checked, pictures: Pictures) -> Markup:
+def checked_section(item: Checked, region: int, number: int, subject: int | None) -> Markup:
     """The verdict on a mapping that somebody brought; a counterexample is played out."""
     name = item.conflicts.name
     parts = [
         element(
-            "h2",
+            "h3",
             f"A mapping of {name} ",
-            _badge(item.summary, _BADGES[item.summary]),
-            id=f"mapping-{pictures.number}",
+            badge(item.summary, _BADGES[item.summary]),
+            id=f"mapping-{region}-{number}",
         ),
         element("p", element("code", str(item.mapping))),
     ]
@@ -220,10 +170,8 @@ def checked_section(item: Checked, pictures: Pictures) -> Markup:
         parts.append(
             element("p", "Looser than needed: ", element("code", str(item.shrunk)), " is valid as well.")
         )
-    parts += _pictures(item.conflicts, pictures)
-    return element(
-        "section", _join(parts), data_subject=str(pictures.number), aria_label=f"A mapping of {name}"
-    )
+    parts += _differences(item.conflicts, subject)
+    return element("section", join(parts), class_="array", aria_label=f"A mapping of {name}")
 
 
 def _counterexample(item: Checked, verdict: Counterexample) -> Markup:
@@ -234,64 +182,59 @@ def _counterexample(item: Checked, verdict: Counterexample) -> Markup:
         for event in narrative(item)
     ]
     parts = [
-        element("h3", f"What goes wrong{f' at {where}' if where else ''}"),
+        element("h4", f"What goes wrong{f' at {where}' if where else ''}"),
         element("p", f"{verdict}.", class_="bad"),
         element("ol", *events, class_="story"),
     ]
-    return element("div", _join(parts), class_="panel counterexample")
+    return element("div", join(parts), class_="panel counterexample")
 
 
-def _pictures(conflicts: Conflicts, pictures: Pictures) -> list[Markup]:
-    if not pictures.exist:
-        return [element("p", "There is nothing small enough to draw.", class_="soft")]
+def workbench_section(text: Markup, is_drawn: bool, is_sequential: bool) -> Markup:
+    """The source beside the pictures of the arrays; the script of the page draws them."""
+    if not is_drawn:
+        return join(
+            [
+                element("p", "There is nothing small enough to draw.", class_="soft"),
+                folded_away("The input", text),
+            ]
+        )
     parts = [
-        element("h3", "Who shares, who conflicts"),
-        element("div", class_="controls sizes"),
-        element("p", class_="counted"),
-        element("div", class_="space"),
-        _legend(
-            ("chosen", "the cell"),
-            ("partner", "conflicts with it: needed at the same time"),
-            ("shared", "has its address"),
+        element("div", class_="toolbar"),
+        element("div", class_="timeline"),
+        element(
+            "div", element("div", text, class_="source"), element("div", class_="stage"), class_="columns"
         ),
-        element("h3", "Differences of conflicting cells, and the lattice of the mapping"),
-        element("div", class_="differences"),
+    ]
+    if not is_sequential:
+        words = (
+            "The program is parallel; what is played is one of its executions. Conflicts are those of all."
+        )
+        parts.append(element("p", words, class_="soft"))
+    return element("div", join(parts), class_="panel workbench")
+
+
+def _differences(conflicts: Conflicts, subject: int | None) -> list[Markup]:
+    texts = [element("p", "Differences: ", element("code", readable_set(conflicts, conflicts.differences)))]
+    pairs = readable_pairs(conflicts)
+    if pairs is not None:
+        texts.insert(0, element("p", "Conflicts: ", element("code", pairs)))
+    sets = folded_away("The sets for all sizes, in isl's notation", *texts)
+    if subject is None:
+        return [sets]
+    pictures = [
+        element("div", class_="differences", data_subject=str(subject)),
         _legend(
             ("conflict", "difference of two conflicting cells"),
             ("same", "between cells of one address; the arrows span them"),
             ("reuse", "shortest vector that never is a difference, whatever the size"),
         ),
-        element("h3", "The sweep"),
     ]
-    if pictures.have_steps:
-        if not pictures.is_sequential:
-            parts.append(
-                element(
-                    "p", "The program is parallel; this is one of its executions. Conflicts above are of all."
-                )
-            )
-        parts.append(element("div", class_="sweep"))
-    else:
-        parts.append(
-            element(
-                "p", "The input gives conflicts and no program, so there is no order to show.", class_="soft"
-            )
-        )
-    texts = [element("p", "Differences: ", element("code", readable_set(conflicts, conflicts.differences)))]
-    pairs = readable_pairs(conflicts)
-    if pairs is not None:
-        texts.insert(0, element("p", "Conflicts: ", element("code", pairs)))
-    parts.append(element("details", element("summary", "The sets for all sizes, in isl's notation"), *texts))
-    return parts
+    return [folded_away("Differences of conflicting cells, and the lattice of the mapping", *pictures), sets]
 
 
 def _legend(*entries: tuple[str, str]) -> Markup:
     def sample(kind: str) -> Markup:
-        if kind in ("chosen", "partner", "shared"):
-            shape = element(
-                "rect", x="2", y="2", width="12", height="12", rx="3", fill="none", class_=f"cell {kind}"
-            )
-        elif kind == "reuse":
+        if kind == "reuse":
             shape = element("path", d="M1 8h14", class_=kind)
         else:
             shape = element("circle", cx="8", cy="8", r="5", class_=kind)
@@ -319,13 +262,12 @@ def _methods(compared: ComparedArray | None) -> list[Markup]:
         verdict = proved_words(gap, one.mapping)
         rows.append([name, element("code", str(one.mapping)), str(gap.size), verdict, time])
     titles = ("method", "mapping, or why there is none", "cells", "verdict", "time")
-    return [element("h3", "All methods"), _table(titles, rows, tight=("cells", "time"))]
+    return [folded_away("All methods", table(titles, rows, tight=("cells", "time")))]
 
 
 def _proof(proof: Proof, array: FoldedArray) -> list[Markup]:
     steps = [element("li", f"{step[:1].upper()}{step[1:]}.") for step in proof.steps]
     return [
-        element("h3", "Why it is right"),
         element("p", what_is_shown(array.mapping)),
         element("p", f"Shown {proof.argument}:"),
         element("ol", *steps, class_="proof"),
@@ -333,7 +275,7 @@ def _proof(proof: Proof, array: FoldedArray) -> list[Markup]:
         element("p", "It holds for all of ", element("code", str(proof.context)), ".")
         if proof.context.dim(isl.dim_type.param)
         else element("p", "There are no sizes that could vary."),
-        element("h3", "How far from the minimum"),
+        element("h4", "How far from the minimum"),
         element("p", bound_sentence(array.gap)),
     ]
 
@@ -346,29 +288,26 @@ def kept_section(result: FoldResult) -> Markup | None:
     if not result.kept:
         return None
     rows = [[name, reason] for name, reason in result.kept.items()]
-    return element("section", element("h2", "Arrays that stay"), _table(("array", "because"), rows))
+    return join([element("h3", "Arrays that stay"), table(("array", "because"), rows)])
 
 
-def code_section(text: str, result: FoldResult, codes: Mapping[str, str]) -> Markup:
-    """The code before and after; of a problem file its text."""
+def code_section(text: str, file: str, result: FoldResult, codes: Mapping[str, str]) -> Markup | None:
+    """The code before and after, side by side, where there is code."""
     names = [array.name for array in result.arrays]
-    if not codes:
-        return element("section", element("h2", "The input"), element("pre", text))
-    parts: list[Markup] = [element("h2", "The code, before and after")]
+    parts: list[Markup] = []
     for style, code in codes.items():
-        before, after = changed_part(text, code)
-        if not after:
+        sides = side_by_side(text, code, file, names)
+        if sides is None:
             continue
-        sides = [
-            element(
-                "div", element("h3", title), element("pre", Markup(marked_code(part, names)), tabindex="0")
-            )
-            for title, part in (("before", before), ("after", after))
+        titled = [
+            element("div", element("h4", title), side)
+            for title, side in zip(("before", "after"), sides, strict=True)
         ]
-        title = "With the mapping in subscripts" if style == "readable" else "As fold writes it, for speed"
-        body = element("div", *sides, class_="sides")
-        opened = {"open": ""} if style == "readable" else {}
-        parts.append(element("details", element("summary", title), body, **opened))
-    if len(parts) == 1:
-        parts += [element("p", "No array shrinks, so the code stays as it is."), element("pre", text)]
-    return element("section", _join(parts))
+        readable = style == "readable"
+        title = "With the mapping in subscripts" if readable else "As fold writes it, for speed"
+        parts.append(folded_away(title, element("div", *titled, class_="sides"), is_open=readable))
+    if not codes:
+        return None
+    if not parts:
+        parts = [element("p", "No array shrinks, so the code stays as it is.")]
+    return join([element("h3", "The code, before and after"), *parts])
