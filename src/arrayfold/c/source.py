@@ -137,6 +137,12 @@ class Region:
         """Whether a byte of the file lies inside."""
         return self.start <= offset < self.end
 
+    @cached_property
+    def seen_outside(self) -> frozenset[Variable]:
+        """The variables that its function names elsewhere, and those that something may point at."""
+        outside = named_in(node for node in walk(self.function.body) if not self.holds(node.span.start))
+        return frozenset({*outside, *variables_with_address(self.function)})
+
     def nodes(self) -> Iterator[Expression | CStatement]:
         """Everything in the region."""
         for statement in self.statements:
@@ -311,9 +317,7 @@ class CSource:
 
     def own_variables(self) -> set[Variable]:
         """The variables that only the region uses, and that nothing points at."""
-        function = self.region.function
-        outside = named_in(node for node in walk(function.body) if not self.region.holds(node.span.start))
-        seen = {*outside, *variables_with_address(function)}
+        seen = self.region.seen_outside
         return {one for one in self.variables.values() if one.storage == "local" and one not in seen}
 
     def with_arrays(self, origins: Mapping[str, str], gone: Collection[str]) -> CSource:

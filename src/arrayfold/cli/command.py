@@ -46,7 +46,8 @@ class InputCommand(TyperCommand):
         """Run it."""
         reading = _input_command()
         assert reading.callback is not None
-        ctx.obj = reading.callback(**{item.name: ctx.params.pop(item.name) for item in reading.params})
+        given = {str(item.name): ctx.params.pop(item.name) for item in reading.params}
+        ctx.obj = reading.callback(**given)
         try:
             return super().invoke(ctx)
         except Interrupted as interrupt:

@@ -232,14 +232,17 @@ class Input:
         chooses_order: bool = True,
     ) -> Problem:
         from arrayfold.frontends import apply_options
-        from arrayfold.passes import in_order
         from arrayfold.program.model import Program
 
         named = self.temporary or ()
         problem = apply_options(problem, context=self.context, live_out=self.live_out, temporary=named)
         if self.no_alias and isinstance(problem, Program):
             problem = problem.without_aliases()
-        changes: list[Pass] = in_order(self._passes(problem, reallocated))
+        changes = [*self._passes(problem, reallocated)]
+        if len(changes) > 1:
+            from arrayfold.passes import in_order
+
+            changes = in_order(changes)
         if self.order == "auto" and chooses_order:
             from arrayfold.ordering.auto import ChooseOrder
 

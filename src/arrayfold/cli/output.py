@@ -93,7 +93,7 @@ class FoldedOutput:
             check_output(self.output, force=self.force, source=self.file)
 
     def _slack_cells(self) -> int:
-        from arrayfold.codegen.lowering import STRIP
+        from arrayfold.codegen.region import STRIP
 
         if self.slack.isascii() and self.slack.isdecimal() and len(self.slack) < 10:
             return int(self.slack)

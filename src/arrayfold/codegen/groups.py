@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.sizes import (
     Sizes,
     at_least_one,
@@ -103,14 +102,12 @@ def _group(
         if name not in placed and isinstance(mapping, ModularMapping)
     }
     tables = (one.size for one in members.values() if not isinstance(one, ModularMapping))
-    others = sum(
-        (*tables, *(at_least_one(block.size, program.context) for block in here)), start=Formula.constant(0)
-    )
+    others = Formula.sum((*tables, *(at_least_one(block.size, program.context) for block in here)))
 
     def group(sizes: Mapping[str, Sizes], most: Mapping[str, Formula]) -> StorageGroup:
         cells = {name: Formula.product(one.extents) for name, one in sizes.items()}
         counted = [name for name, size in cells.items() if not is_tiny(program, name, size)]
-        now, bound = (sum((some[name] for name in counted), start=others) for some in (cells, most))
+        now, bound = (Formula.sum((others, *(some[name] for name in counted))) for some in (cells, most))
         is_within = before is None or any(_is_within(program, one, before, members) for one in (now, bound))
         far = farthest(now, program.running_sizes())
         pays = before is None or now.evaluate(far) <= before.evaluate(far)
@@ -226,6 +223,8 @@ def growth_words(program: Program, group: StorageGroup) -> str:
 
     Where the loops as written can stand beside the new ones, they run at such sizes.
     """
+    from arrayfold.codegen.alternative import can_stand_twice
+
     before = group.before
     may_choose = group.pays and program.source is not None and can_stand_twice(program.source)
     if before is None or group.is_within or may_choose:

@@ -30,7 +30,6 @@ from arrayfold.program.model import Program
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered, slope_of
 
-STRIP = 256
 _OPERATIONS = 6_000_000
 _OPERATIONS_AN_ARRAY = 1_500_000
 _MOST_RELAXED = 3

@@ -11,6 +11,9 @@ from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.program.model import Program
 from arrayfold.sharing.footprint import SharedBlock
 
+# Cells that an array may have more than its mapping, so that innermost loops vectorise.
+STRIP = 256
+
 
 @dataclass(frozen=True, eq=False)
 class StorageFold:

@@ -117,7 +117,7 @@ def _formula(polynomial: fmpq_mpoly, atoms: Sequence[Atom]) -> Formula:
         * _number(number)
         for key, number in polynomial.to_dict().items()
     )
-    return sum(terms, start=Formula.constant(0))
+    return Formula.sum(terms)
 
 
 def _number(number: fmpq) -> Fraction:
@@ -134,7 +134,7 @@ def determinant(matrix: Sequence[Sequence[Formula]]) -> Formula:
     if not matrix:
         return Formula.constant(1)
     terms = (entry * cofactor(matrix, 0, column) for column, entry in enumerate(matrix[0]))
-    return sum(terms, start=Formula.constant(0))
+    return Formula.sum(terms)
 
 
 def cofactor(matrix: Sequence[Sequence[Formula]], row: int, column: int) -> Formula:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Literal, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias
 
 Rational: TypeAlias = int | Fraction
 
@@ -76,6 +76,17 @@ class Formula:
 
     terms: tuple[tuple[Monomial, Fraction], ...]
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __reduce__(self) -> tuple[type[Formula], tuple[Any]]:
+        # Hashes of names differ from process to process.
+        return Formula, (self.terms,)
+
     # ------------------------------------------------------------ making
 
     @staticmethod
@@ -131,6 +142,15 @@ class Formula:
     def product(factors: Iterable[Formula]) -> Formula:
         """The product of all factors; 1 for none."""
         return math.prod(factors, start=Formula.constant(1))
+
+    @staticmethod
+    def sum(terms: Iterable[Formula]) -> Formula:
+        """The sum of all terms; 0 for none."""
+        sums: dict[Monomial, Fraction] = {}
+        for one in terms:
+            for monomial, coefficient in one.terms:
+                sums[monomial] = sums.get(monomial, Fraction(0)) + coefficient
+        return _canonical(sums)
 
     # ------------------------------------------------------------ arithmetic
 

@@ -12,18 +12,12 @@ from arrayfold.base.errors import InputError, NothingProved
 from arrayfold.base.reported import reported
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.array import bound_beside, fold_one
-from arrayfold.fold.bands import fold_in_bands
 from arrayfold.fold.deadline import chosen_arrays, fold_in_time
 from arrayfold.fold.options import FoldOptions, Progress, checked_params
-from arrayfold.fold.pieces import fold_in_pieces
 from arrayfold.fold.result import FoldedArray, FoldResult
-from arrayfold.fold.shared import fold_into_one_memory
-from arrayfold.fold.tiles import fold_in_tiles
-from arrayfold.fold.tune import Tuning, fold_tuned
 from arrayfold.frontends.kernel import Kernel, as_problem
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
-from arrayfold.ordering.auto import ChooseOrder
 from arrayfold.program.model import Problem
 
 
@@ -85,8 +79,12 @@ def fold(
     if order not in (None, "auto"):
         raise InputError(f"there is no order {order!r}; it is 'auto', or what reorder() makes")
     if tune:
+        from arrayfold.fold.tune import Tuning, fold_tuned
+
         return fold_tuned(found, options, fold_as, limit, Tuning(), progress)
     if order is not None:
+        from arrayfold.ordering.auto import ChooseOrder
+
         found = ChooseOrder(options.params).apply(found, limit)
     return fold_as(found, options, limit, progress)
 
@@ -117,12 +115,20 @@ def fold_as(problem: Problem, options: FoldOptions, budget: Budget, progress: Pr
     """The fold that the options ask for: array by array, in one memory, in tiles or in bands."""
     options = options.for_problem(problem)
     if isinstance(options.local, int):
+        from arrayfold.fold.tiles import fold_in_tiles
+
         return fold_in_tiles(problem, options.local, options, budget, progress)
     if options.local is not None:
+        from arrayfold.fold.bands import fold_in_bands
+
         return fold_in_bands(problem, options.local, options, budget, progress)
     if options.pieces:
+        from arrayfold.fold.pieces import fold_in_pieces
+
         return fold_in_pieces(problem, options, budget, progress)
     if options.share is not None:
+        from arrayfold.fold.shared import fold_into_one_memory
+
         return fold_into_one_memory(problem, options.share, options, budget, progress)
     return fold_in_time(problem, options, budget, progress, fold_one)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
@@ -14,25 +14,26 @@ from arrayfold.base.errors import InputError
 from arrayfold.base.html import html_table
 from arrayfold.base.reported import reported
 from arrayfold.bounds.minimal import Gap, gap_of, is_above_somewhere, not_above
-from arrayfold.bounds.moments import LowerBound
-from arrayfold.codegen import FoldedRegion, StorageFold, write_c
-from arrayfold.codegen.alternative import can_stand_twice
 from arrayfold.codegen.groups import find_groups, growth_words, is_in_group
-from arrayfold.codegen.lowering import STRIP, Lowered, lower
+from arrayfold.codegen.region import STRIP, FoldedRegion, StorageFold
 from arrayfold.codegen.sizes import has_unknown_extents, is_never_larger
-from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents
 from arrayfold.exact.isl import parameter_names
-from arrayfold.judge.verify import Proof
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping, TableMapping
 from arrayfold.order.code_order import CodeOrder
-from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Problem, Program
-from arrayfold.run.callable import CompiledKernel
-from arrayfold.select.mapping_case import MappingCase
-from arrayfold.select.smaller_lattices import SmallestLattice
-from arrayfold.sharing.footprint import Footprint, SharedBlock
+
+if TYPE_CHECKING:
+    from arrayfold.bounds.moments import LowerBound
+    from arrayfold.codegen.lowering import Lowered
+    from arrayfold.conflicts.conflicts import Conflicts
+    from arrayfold.exact.formula import Formula
+    from arrayfold.judge.verify import Proof
+    from arrayfold.program.assumptions import Assumption
+    from arrayfold.run.callable import CompiledKernel
+    from arrayfold.select.mapping_case import MappingCase
+    from arrayfold.select.smaller_lattices import SmallestLattice
+    from arrayfold.sharing.footprint import Footprint, SharedBlock
 
 NO_TEMPORARY = "There is no temporary array to fold; name one with --temporary."
 
@@ -226,6 +227,8 @@ class FoldResult:
         style  "fast" writes innermost loops without a modulo, "readable" says the mapping in subscripts
         slack  cells that an array may have more than its mapping so that innermost loops vectorise
         """
+        from arrayfold.codegen import write_c
+
         return write_c([self.region(loops, style, slack)]).decode("utf-8", "surrogateescape")
 
     def region(
@@ -240,6 +243,9 @@ class FoldResult:
 
         is_off_stack  all arrays of the function are allocated, also those that are not folded
         """
+        from arrayfold.codegen.alternative import can_stand_twice
+        from arrayfold.codegen.lowering import Lowered, lower
+
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
@@ -335,6 +341,9 @@ class FoldResult:
                 f"{program.name} is not a Python kernel, so it cannot be called",
                 hint="Write the code with to_c(), or make it a kernel: see docs/python.md.",
             )
+        from arrayfold.codegen import write_c
+        from arrayfold.run.callable import CompiledKernel
+
         region = self.region(is_off_stack=True)
         widths = {name: max(1, one.element.bits // 8) for name, one in program.source.variables.items()}
         fixed: dict[str, int] = {}

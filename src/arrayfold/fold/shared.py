@@ -154,9 +154,9 @@ class _Folding:
             else one
             for one in (self._folded(self.analysis, name) for name in self.arrays)
         )
-        before = sum((one.original_size for one in folded), start=Formula.constant(0))
+        before = Formula.sum(one.original_size for one in folded)
         before = _before(self.program, folded, before)
-        after = sum((one.size for one in folded), start=Formula.constant(0))
+        after = Formula.sum(one.size for one in folded)
         bound = folded[0].lower_bound if len(folded) == 1 else self._bound()
         why = self._why_larger(before, after, bound)
         footprint = Footprint(before, after, bound, why_larger=why, context=self.program.context)
@@ -252,10 +252,10 @@ class _Folding:
                 for old in sorted(origins)
                 if old in program.relocation.replaced
             ]
-            was = sum(gone, start=Formula.constant(0))
+            was = Formula.sum(gone)
             folded.append(replace(one, replaced_cells=was, members=members))
         before = _before(program, folded, Formula.constant(0))
-        after = sum((one.size for one in folded), start=Formula.constant(0))
+        after = Formula.sum(one.size for one in folded)
         is_one = not alone and len(embeddings) == 1
         bound = folded[0].lower_bound if is_one else self._bound()
         footprint = Footprint(before, after, bound, context=self.program.context)
@@ -289,7 +289,7 @@ class _Folding:
             remarks += _remarks(interference, cells, placement, self._where)
         shared = {array for block in blocks for array in block.offsets}
         rest = (one.size for one in apart.arrays if one.name not in shared)
-        after = sum((block.size for block in blocks), start=sum(rest, start=Formula.constant(0)))
+        after = Formula.sum((*(block.size for block in blocks), *rest))
         here = None
         if apart.footprint.after_here is not None:
             alone = (one.size_here or 0 for one in apart.arrays if one.name not in shared)
@@ -317,7 +317,7 @@ def _before(program: Program, folded: Sequence[FoldedArray], otherwise: Formula)
     if not program.relocation.origins:
         return otherwise
     still = (one.original_size for one in folded if one.name not in program.relocation.origins)
-    return sum(program.relocation.replaced.values(), start=sum(still, start=Formula.constant(0)))
+    return Formula.sum((*program.relocation.replaced.values(), *still))
 
 
 def _simplified(folded: FoldedArray) -> FoldedArray:

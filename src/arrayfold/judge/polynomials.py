@@ -208,7 +208,7 @@ def _generates_kernel(mapping: ModularMapping, basis: Matrix) -> bool:
 
 
 def _dot(left: Sequence[Formula], right: Sequence[Formula]) -> Formula:
-    return sum((a * b for a, b in zip(left, right, strict=True)), start=Formula.constant(0))
+    return Formula.sum(a * b for a, b in zip(left, right, strict=True))
 
 
 def _is_multiple(value: Formula, modulus: Formula) -> bool:

@@ -528,9 +528,8 @@ def _divides_differences(conflicts: Conflicts, mapping: ModularMapping, k: int) 
     for axis, name in enumerate(names):
         differences = differences.set_dim_name(isl.dim_type.set, axis, name)
     where = differences.move_dims(isl.dim_type.param, len(known), isl.dim_type.set, 0, rank).params()
-    row = sum(
-        (entry * Formula.name(name) for entry, name in zip(mapping.matrix[k], names, strict=True)),
-        start=Formula.constant(0),
+    row = Formula.sum(
+        entry * Formula.name(name) for entry, name in zip(mapping.matrix[k], names, strict=True)
     )
     return is_whole_on(row * Fraction(1, mapping.divisor(k)), where)
 

@@ -39,6 +39,8 @@ def expand(program: Program, arrays: Sequence[str]) -> Program:
 
 # statement and array that it writes -> the array of its own
 _Names: TypeAlias = Mapping[tuple[str, str], str]
+# array -> statement -> { S[i] }: what `_last_writers` finds
+_LastWriters: TypeAlias = Mapping[str, Mapping[str, isl.Set]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,9 @@ class _Flow:
 
 def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
     space = program.context.get_space()
-    names = _new_names(program, arrays)
+    needed = {array: _needed_cells(program, array) for array in arrays}
+    last = {array: _last_writers(program, array, needed[array]) for array in arrays}
+    names = _new_names(program, arrays, last)
     flows = _flows(program, arrays, names)
     statements = tuple(
         _expanded(one, program.context, names, flows.get(one.name, [])) for one in program.statements
@@ -74,7 +78,7 @@ def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
     return replace(
         program.with_arrays(gone, new_arrays),
         statements=statements,
-        live_out=_new_live_out(program, arrays, names),
+        live_out=_new_live_out(program, needed, last, names),
         relocation=replace(
             program.relocation,
             moved=Moved(
@@ -91,7 +95,7 @@ def _expanded_program(program: Program, arrays: Sequence[str]) -> Program:
     )
 
 
-def _new_names(program: Program, arrays: Sequence[str]) -> _Names:
+def _new_names(program: Program, arrays: Sequence[str], last: _LastWriters) -> _Names:
     """The new arrays, for statements whose values may all live there."""
     names: dict[tuple[str, str], str] = {}
     taken = [array.name for array in program.arrays]
@@ -99,7 +103,7 @@ def _new_names(program: Program, arrays: Sequence[str]) -> _Names:
         (statement, array)
         for array in arrays
         if program.source is not None or array not in (program.temporaries or ())
-        for statement in _last_writers(program, array)
+        for statement in last[array]
     }
     for statement in program.statements:
         for access in statement.accesses:
@@ -174,15 +178,19 @@ def _written(program: Program, names: _Names) -> Iterable[isl.Map]:
                 yield access.relation.domain_map().apply_range(_own_write(statement, own, access).relation)
 
 
-def _last_writers(program: Program, array: str) -> dict[str, isl.Set]:
+def _last_writers(program: Program, array: str, cells: isl.Set) -> dict[str, isl.Set]:
     """statement -> { S[i] }: its instances whose value may be needed in the array after the program.
+
+    cells  those needed
 
     No other write to the cell surely comes later.
     """
-    order = order_of(program)
-    cells = _needed_cells(program, array)
     writes = program.accesses(writes=True, array=array).intersect_range(isl.UnionSet.from_set(cells))
-    later = across(order.write_times, order.before, order.write_times)
+    if writes.is_empty():
+        return {}
+    order = order_of(program)
+    times = order.write_times.intersect_domain(writes.domain())
+    later = across(times, order.before, times)
     last = writes.subtract(later.apply_range(writes)).intersect_params(program.context)
     return {str(part.get_tuple_name(isl.dim_type.in_)): part.domain() for part in maps_of(last)}
 
@@ -201,13 +209,15 @@ def _needed_cells(program: Program, array: str) -> isl.Set:
     return isl.Set.empty(cells.get_space()) if is_fresh else cells
 
 
-def _new_live_out(program: Program, arrays: Sequence[str], names: _Names) -> isl.UnionSet:
+def _new_live_out(
+    program: Program, needed: Mapping[str, isl.Set], last: _LastWriters, names: _Names
+) -> isl.UnionSet:
     """What is needed afterwards: as before, and cells of new arrays where the values are there."""
     live_out: list[isl.Set | isl.UnionSet] = []
-    live_out += [cells for cells in sets_of(program.live_out) if cells.get_tuple_name() not in arrays]
-    for array in arrays:
-        cells = isl.UnionSet.from_set(_needed_cells(program, array))
-        for statement, instances in _last_writers(program, array).items():
+    live_out += [cells for cells in sets_of(program.live_out) if cells.get_tuple_name() not in needed]
+    for array, cells_of_array in needed.items():
+        cells = isl.UnionSet.from_set(cells_of_array)
+        for statement, instances in last[array].items():
             if (statement, array) in names:
                 written = program.accesses(writes=True, array=array).intersect_domain(
                     isl.UnionSet.from_set(instances)

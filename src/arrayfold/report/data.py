@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from arrayfold.base.choices import Tool
 from arrayfold.base.installed import __version__
-from arrayfold.bounds.moments import LowerBound
-from arrayfold.conflicts.conflicts import Conflicts
-from arrayfold.exact.formula import Formula
-from arrayfold.fold.check import Checked
-from arrayfold.fold.compare import ComparedArray
-from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample, Proof
 from arrayfold.mapping.modular import EmittableMapping, TableMapping
 from arrayfold.methods import citation_of
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
-from arrayfold.program.assumptions import Assumption
 from arrayfold.program.model import Program
 from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.words import array_notes, bound_notes, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
-from arrayfold.select.choose import Candidate
-from arrayfold.select.mapping_case import MappingCase
-from arrayfold.sharing.footprint import Footprint
-from arrayfold.validation import Validation
+
+if TYPE_CHECKING:
+    from arrayfold.base.choices import Tool
+    from arrayfold.bounds.moments import LowerBound
+    from arrayfold.conflicts.conflicts import Conflicts
+    from arrayfold.exact.formula import Formula
+    from arrayfold.fold.check import Checked
+    from arrayfold.fold.compare import ComparedArray
+    from arrayfold.fold.result import FoldedArray, FoldResult
+    from arrayfold.program.assumptions import Assumption
+    from arrayfold.select.choose import Candidate
+    from arrayfold.select.mapping_case import MappingCase
+    from arrayfold.sharing.footprint import Footprint
+    from arrayfold.validation import Validation
 
 
 def fold_data(

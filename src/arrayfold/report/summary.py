@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arrayfold.exact.formula import Formula
-from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.mapping.modular import TableMapping
+
+if TYPE_CHECKING:
+    from arrayfold.fold.result import FoldedArray, FoldResult
 
 _MOST_NAMES = 3
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from arrayfold.base.choices import Tool
-from arrayfold.bounds.minimal import Gap
-from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.parameter_words import in_words
-from arrayfold.fold.check import Checked
-from arrayfold.fold.compare import ComparedArray
 from arrayfold.fold.result import NO_TEMPORARY, FoldedArray, FoldResult
 from arrayfold.methods.occupancy_vectors import shortest_occupancy_vector
 from arrayfold.program.model import Program
@@ -23,9 +19,16 @@ from arrayfold.report.other_tools import in_words_of
 from arrayfold.report.plain_table import PlainTable
 from arrayfold.report.words import array_notes, bound_notes, proved_words, readable_pairs, readable_set
 from arrayfold.run.outcome import NotRun, RunReport
-from arrayfold.select.mapping_case import MappingCase
-from arrayfold.sharing.footprint import Footprint
-from arrayfold.validation import Validation
+
+if TYPE_CHECKING:
+    from arrayfold.base.choices import Tool
+    from arrayfold.bounds.minimal import Gap
+    from arrayfold.conflicts.conflicts import Conflicts
+    from arrayfold.fold.check import Checked
+    from arrayfold.fold.compare import ComparedArray
+    from arrayfold.select.mapping_case import MappingCase
+    from arrayfold.sharing.footprint import Footprint
+    from arrayfold.validation import Validation
 
 _VERDICT_STYLES = {"invalid": "bold red", "undecided": "bold yellow", "loose": "yellow"}
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from arrayfold.bounds.minimal import Gap
-from arrayfold.conflicts.conflicts import Conflicts
 from arrayfold.exact.isl import coalesced
-from arrayfold.fold.check import Checked
-from arrayfold.fold.result import FoldedArray, FoldResult
 from arrayfold.judge.verify import Counterexample, Proof, ProofKind
 from arrayfold.mapping.modular import AddressMapping, EmittableMapping, ModularMapping
+
+if TYPE_CHECKING:
+    from arrayfold.bounds.minimal import Gap
+    from arrayfold.conflicts.conflicts import Conflicts
+    from arrayfold.fold.check import Checked
+    from arrayfold.fold.result import FoldedArray, FoldResult
 
 _FOUNDATIONS: Mapping[ProofKind, str] = {
     "rows": """\

@@ -43,7 +43,7 @@ def _shortest_along(step: Vector, steps: Sequence[Vector]) -> Vector:
 def slope_of(row: Sequence[Formula], step: Vector) -> Formula:
     """How far a step moves a row."""
     terms = (entry * by for entry, by in zip(row, step, strict=True))
-    return sum(terms, start=Formula.constant(0))
+    return Formula.sum(terms)
 
 
 def _with_unit_slope(mapping: ModularMapping, k: int, slope: Formula) -> ModularMapping:

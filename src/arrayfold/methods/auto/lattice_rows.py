@@ -51,10 +51,7 @@ def rows_of_matrix(conflicts: Conflicts, matrix: Matrix, names: Sequence[str]) -
         itertools.product(range(-2, 3), repeat=rank), key=lambda w: (sum(map(abs, w)), tuple(-x for x in w))
     )
     rows = [
-        [
-            sum((c * w for c, w in zip(line, weight, strict=True)), start=Formula.constant(0))
-            for line in columns
-        ]
+        [Formula.sum(c * w for c, w in zip(line, weight, strict=True)) for line in columns]
         for weight in weights
         if any(weight)
     ]
