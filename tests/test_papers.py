@@ -32,6 +32,7 @@ from arrayfold.explore.papers import (
     recompute_all,
     reproduce,
 )
+from arrayfold.explore.papers.measured import BENCHMARKS, versions_of
 from arrayfold.explore.papers.recomputed import Recomputation
 from arrayfold.fold.analysis import Analysis
 from arrayfold.frontends import read
@@ -41,6 +42,7 @@ from arrayfold.mapping.parse import read_mappings
 from arrayfold.methods import METHODS, Request
 from arrayfold.program.model import Problem
 from arrayfold.report.papers import papers_data, recomputed
+from arrayfold.run.timing import time_together
 from arrayfold.select.choose import ask
 from support.command import run
 
@@ -364,3 +366,18 @@ def test_a_wheel_carries_the_examples(tmp_path: Path) -> None:
     found = Path(done.stdout.strip())
     assert found.is_relative_to(tmp_path / "installed" / "arrayfold" / "examples")
     assert found.read_text() == Path("examples/blur-tiled.toml").read_text()
+
+
+def test_measured_programs_have_both_mappings_and_their_cells() -> None:
+    blur, d2q9, *_ = BENCHMARKS
+    assert {name: str(size) for name, size in versions_of(blur, Budget(60)).cells.items()} == {
+        "baseline": "3*N",
+        "smo": "2*N + 1",
+    }
+    found = versions_of(d2q9, Budget(60))
+    assert {name: str(size) for name, size in found.cells.items()} == {
+        "baseline": "2*N^2",
+        "smo": "N^2 + 2*N",
+    }
+    took = time_together(found.program, found.codes, {"N": 8, "T": 2}, [2])
+    assert took.keys() == {("baseline", 2), ("smo", 2)}

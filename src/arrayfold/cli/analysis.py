@@ -145,16 +145,32 @@ def model(
 
 def papers(
     budget: BudgetSeconds = BUDGET_OF_PAPERS,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="BBC16 tables II, V and VI instead: times and memory on this machine."
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Regenerate the papers' tables, ours beside theirs."""
-    from arrayfold.explore.papers import PUBLISHED_TABLES, RECOMPUTATIONS, recompute_all, reproduce
+    from arrayfold.explore.papers import (
+        PUBLISHED_TABLES,
+        RECOMPUTATIONS,
+        measured_tables,
+        recompute_all,
+        reproduce,
+    )
     from arrayfold.report.papers import papers_data, papers_report
 
     talk = Console(as_json, quiet, verbose)
     limit = started_budget(budget)
+    if measure:
+        measured = measured_tables(limit, talk.step)
+        talk.result(lambda: papers_data((), measured), lambda: papers_report((), measured))
+        return
     tables = reproduce(PUBLISHED_TABLES, budget=limit, progress=talk.step)
     others = recompute_all(RECOMPUTATIONS, budget=limit, progress=talk.step)
     talk.result(lambda: papers_data(tables, others), lambda: papers_report(tables, others))

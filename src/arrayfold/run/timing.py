@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +94,38 @@ def time_versions(
                 count += 1
                 done(count, steps)
     return Timing({name: took for name, took in best.items() if name not in failures}, failures)
+
+
+def time_together(
+    program: Program,
+    versions: Mapping[str, bytes],
+    sizes: Mapping[str, int],
+    counts: Sequence[int],
+    *,
+    seconds: float = 300.0,
+) -> dict[tuple[str, int], float]:
+    """(version, number of processes) -> seconds until all of them have ended that were started together.
+
+    Each makes its data and calls the function three times.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        raise CannotRun("there is no C compiler on this machine (looked for CC, cc, gcc, clang)")
+    found: dict[tuple[str, int], float] = {}
+    numbers = Driver(program).numbers(sizes)
+    with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
+        programs = {
+            name: _compiled(compiler, program, code, sizes, Path(folder, str(number)), 0.0)
+            for number, (name, code) in enumerate(versions.items())
+        }
+        for count in counts:
+            for name, executable in programs.items():
+                begin = time.monotonic()
+                with ThreadPoolExecutor(count) as pool:
+                    ends = [pool.submit(_measured, executable, numbers, seconds) for _ in range(count)]
+                    _ = [end.result() for end in ends]
+                found[name, count] = time.monotonic() - begin
+    return found
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from arrayfold.explore.papers import mor14, tva07
 from arrayfold.explore.papers.bbc16 import BBC16_TABLE
 from arrayfold.explore.papers.diy15 import DIY15_TABLE
 from arrayfold.explore.papers.diy16 import DIY16_TABLE
+from arrayfold.explore.papers.measured import measured_tables
 from arrayfold.explore.papers.published import PublishedRow, PublishedTable
 from arrayfold.explore.papers.recomputed import Recomputation, RecomputedTable, recompute_all
 from arrayfold.explore.papers.reproduce import ReproducedRow, ReproducedTable, find_example, reproduce
@@ -25,6 +26,7 @@ __all__ = [
     "ReproducedRow",
     "ReproducedTable",
     "find_example",
+    "measured_tables",
     "recompute_all",
     "reproduce",
 ]
