@@ -12,7 +12,7 @@ from arrayfold.base.choices import FigureKind
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.options import FoldOptions
 from arrayfold.report.figures import plot_fold, save
-from arrayfold.report.snapshots import differences_at, lifetimes_at, picture_sizes, shares
+from arrayfold.report.snapshots import differences_at, lifetimes_at, live_over_time, picture_sizes, shares
 from support.command import run
 from support.random_programs import differences_of
 from support.traces import trace_of
@@ -25,8 +25,8 @@ EXAMPLES = Path("examples")
 def test_every_kind_is_drawn(what: FigureKind, name: str, tmp_path: Path) -> None:
     problem = read(EXAMPLES / name)
     params = dict.fromkeys(problem.parameters, 4)
-    if not isinstance(problem, Program) and what == "lifetimes":
-        with pytest.raises(InputError, match="need a program"):
+    if not isinstance(problem, Program) and what in ("lifetimes", "memory"):
+        with pytest.raises(InputError, match=r"needs? a program"):
             plot_fold(problem, what, FoldOptions(params))
         return
     save(plot_fold(problem, what, FoldOptions(params)), tmp_path / "figure.svg")
@@ -102,3 +102,15 @@ def test_a_figure_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     figure.write_text("mine")
     assert run(monkeypatch, "plot", "examples/scalar-chain.toml", "-o", str(figure)) == 2
     assert figure.read_text() == "mine"
+
+
+def test_memory_over_time_is_that_of_enumeration() -> None:
+    program = read(EXAMPLES / "harris.c")
+    assert isinstance(program, Program)
+    liveness = Analysis.of(program).liveness
+    assert liveness is not None
+    names = ["Ix", "Ixx", "Sxy"]
+    live = live_over_time(liveness, names, {"N": 6})
+    trace = trace_of(program, {"N": 6})
+    assert {name: max(live[name]) for name in names} == {name: trace.most_live(name) for name in names}
+    assert all(live[name][0] == live[name][-1] == 0 for name in names)

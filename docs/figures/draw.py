@@ -74,7 +74,7 @@ def draw_differences(file: str, name: str, params: dict[str, int], title: str) -
     for a in range(-reach, reach + 1):
         for b in range(-reach, reach + 1):
             x, y = 20 + (b + reach) * small, 34 + (a + reach) * small
-            colour = "#4c78a8" if (a, b) in here else "#f58518" if a == b == 0 else "none"
+            colour = "#0072b2" if (a, b) in here else "#e69f00" if a == b == 0 else "none"
             parts.append(
                 f'<rect x="{x}" y="{y}" width="{small - 2}" height="{small - 2}" rx="2" fill="{colour}" '
                 'stroke="#bbb" stroke-width="0.7"/>'
@@ -120,7 +120,7 @@ def draw_lattice(method: str, file: str, name: str, params: dict[str, int]) -> s
         for b in range(-reach, reach + 1):
             x, y = 20 + (b + reach) * small, 34 + (a + reach) * small
             shares = mapping.address((a, b), params) == origin
-            colour = "#4c78a8" if (a, b) in here else "#f58518" if shares else "none"
+            colour = "#0072b2" if (a, b) in here else "#e69f00" if shares else "none"
             parts.append(
                 f'<rect x="{x}" y="{y}" width="{small - 2}" height="{small - 2}" rx="2" fill="{colour}" '
                 'stroke="#bbb" stroke-width="0.7"/>'
@@ -323,6 +323,7 @@ PLOTS: dict[str, tuple[str, FigureKind, dict[str, int]]] = {
     "plot-slices.svg": ("lbm-d2q9.toml", "lattice", {"N": 5}),
     "plot-lifetimes.svg": ("jacobi-1d.c", "lifetimes", {"N": 6, "T": 4}),
     "plot-blur-lifetimes.svg": ("blur-interleaved.c", "lifetimes", {"N": 5}),
+    "plot-memory.svg": ("harris.c", "memory", {"N": 8}),
     "plot-methods.svg": ("reverse-l.toml", "methods", {"N": 64}),
 }
 
@@ -331,4 +332,8 @@ if __name__ == "__main__":
     for file_name, drawing in figures().items():
         (HERE / file_name).write_text(drawing)
     for file_name, (example, what, sizes) in PLOTS.items():
-        save(plot_fold(af.read(f"examples/{example}"), what, FoldOptions(sizes)), HERE / file_name)
+        problem = af.read(f"examples/{example}")
+        if what == "memory":
+            assert isinstance(problem, af.Program)
+            problem = af.reorder(problem, fuse="rows")
+        save(plot_fold(problem, what, FoldOptions(sizes)), HERE / file_name)

@@ -13,7 +13,7 @@ Fuse: TypeAlias = Literal["rows", "cells"]
 AnyOrder: TypeAlias = Literal["dependences", "tilings"]
 OrderChoice: TypeAlias = Literal["auto", "dependences", "tilings"]
 Construction: TypeAlias = Literal["values", "live-write", "live-live", "butterfly"]
-FigureKind: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "methods"]
+FigureKind: TypeAlias = Literal["conflicts", "lattice", "lifetimes", "memory", "methods"]
 
 FUSES: tuple[Fuse, ...] = get_args(Fuse)
 FAVORS: tuple[Favor, ...] = get_args(Favor)

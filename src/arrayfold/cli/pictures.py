@@ -25,6 +25,7 @@ from arrayfold.cli.options import (
 @command(
     "arrayfold plot examples/diamond-tile.toml --what lattice --param B=5 -o diamond.svg",
     "arrayfold plot examples/jacobi-1d.c --what lifetimes -o jacobi.png",
+    "arrayfold plot examples/harris.c --fuse --what memory -o harris.svg",
     "arrayfold plot examples/reverse-l.toml --what methods --param N=64 -o methods.pdf",
 )
 def plot(
@@ -33,7 +34,7 @@ def plot(
         str, typer.Option("--output", "-o", metavar="FIGURE", help="Where to draw: .svg, .png or .pdf.")
     ],
     what: Annotated[
-        FigureKind, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes or methods.")
+        FigureKind, typer.Option(metavar="NAME", help="conflicts, lattice, lifetimes, memory or methods.")
     ] = "lattice",
     force: Force = False,
     array: Annotated[
@@ -43,7 +44,7 @@ def plot(
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
 ) -> None:
-    """Draw one figure: conflicts, the lattice of a fold, lifetimes, or the methods side by side."""
+    """Draw one figure: conflicts, the lattice of a fold, lifetimes, memory over time, or all methods."""
     from arrayfold.fold.options import FoldOptions
     from arrayfold.report.figures import check_figure, drawn, plot_fold
 

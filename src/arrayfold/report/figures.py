@@ -1,4 +1,4 @@
-"""Figures of conflicts, lattices, lifetimes and methods (matplotlib)."""
+"""Figures of conflicts, lattices, lifetimes, memory and methods (matplotlib)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,22 @@ from arrayfold.fold.options import FoldOptions
 from arrayfold.fold.result import FoldedArray
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.program.model import Problem
-from arrayfold.report.snapshots import Cell, cells_at, differences_at, lifetimes_at, picture_sizes, shares
+from arrayfold.report.snapshots import (
+    Cell,
+    cells_at,
+    differences_at,
+    element_bytes,
+    lifetimes_at,
+    live_over_time,
+    picture_sizes,
+    shares,
+)
 
 FORMATS = (".svg", ".png", ".pdf")
 
-_BLUE, _ORANGE, _GREY = "#4c78a8", "#f58518", "#b0b0b0"
+# Colours that people who see few colours can tell apart (Okabe and Ito).
+_BLUE, _ORANGE, _GREY = "#0072b2", "#e69f00", "#b0b0b0"
+_ARRAY_COLOURS = (_BLUE, _ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#8c8c8c")
 _MOST_PANELS = 9
 _MOST_LABELS = 50
 
@@ -41,9 +52,10 @@ def check_figure(file: str) -> Path:
     return path
 
 
-def new_figure(width: float = 7, height: float = 4.5) -> Any:
-    """An empty figure."""
-    return optional_module("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
+def new_figure(width: float = 7, height: float = 4.5, *, has_squares: bool = False) -> Any:
+    """An empty figure; panels whose cells are squares take no more room than they need."""
+    layout = "compressed" if has_squares else "constrained"
+    return optional_module("matplotlib.figure", "plot").Figure(figsize=(width, height), layout=layout)
 
 
 def drawn(figure: Any, suffix: str) -> bytes:
@@ -52,7 +64,8 @@ def drawn(figure: Any, suffix: str) -> bytes:
     picture = io.BytesIO()
     kind = suffix.removeprefix(".")
     with matplotlib.rc_context({"svg.hashsalt": "arrayfold", "svg.fonttype": "none"}):
-        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None, dpi=200)
+        metadata = {"Date": None} if kind == "svg" else None
+        figure.savefig(picture, format=kind, metadata=metadata, dpi=200, bbox_inches="tight")
     return picture.getvalue()
 
 
@@ -67,9 +80,9 @@ def plot_fold(
     options: FoldOptions | None = None,
     budget: Budget | float | None = None,
 ) -> Any:
-    """A figure of one array of a problem, at the sizes given or at small ones.
+    """A figure of one array of a problem, or of its memory, at the sizes given or at small ones.
 
-    It is the first array that is named, or that may be folded.
+    The array is the first one that is named, or that may be folded; memory is that of all of them.
     """
     options = (options or FoldOptions()).for_problem(problem)
     sizes = picture_sizes(problem.context, options.params)
@@ -78,6 +91,11 @@ def plot_fold(
     arrays = chosen_arrays(analysis, options.arrays)
     if not arrays:
         raise InputError("there is no array to draw; name one with --array")
+    if what == "memory":
+        if analysis.liveness is None:
+            raise InputError("memory over time needs a program, but the file gives conflicts")
+        result = fold_as(problem, replace(options, arrays=arrays), limit, lambda _: None)
+        return draw_memory(result.arrays, analysis.liveness, sizes)
     if what == "methods":
         asked = FoldOptions(sizes, arrays[:1])
         (compared,) = compare(problem, asked, limit, only_general=True)
@@ -112,7 +130,7 @@ def draw_conflicts(array: FoldedArray, params: Mapping[str, int]) -> Any:
     for pair in pairs:
         partners[pair[:rank]].append(pair[rank:])
     chosen = max(cells, key=lambda cell: (len(partners[cell]), [-abs(x) for x in cell]))
-    figure = new_figure(9.5, 4.6)
+    figure = new_figure(9.5, 4.6, has_squares=True)
     left, right = figure.subplots(1, 2)
     _cell_panel(left, array, cells, chosen, partners[chosen])
     reach = [max((abs(cell[k]) for cell in found), default=0) + 2 for k in range(rank)]
@@ -176,8 +194,11 @@ def _panels(found: set[Cell], array: FoldedArray, title: str, is_shared: Callabl
         ]
     columns = len(slices) if len(slices) <= 3 else math.ceil(math.sqrt(len(slices)))
     rows = math.ceil(len(slices) / columns)
-    figure = new_figure(max(5, 3.2 * columns), max(4.2, 3.2 * rows) if rank > 1 else 2.4)
-    figure.suptitle(title, fontsize=10)
+    figure = new_figure(max(5, 3.2 * columns), max(4.2, 3.2 * rows) if rank > 1 else 2.4, has_squares=True)
+    if len(slices) > 1:
+        figure.suptitle(title, fontsize=10)
+    else:
+        slices = [(title, ())]
     reach = [max((abs(cell[k]) for cell in found), default=0) + 2 for k in range(rank)]
     every = figure.subplots(rows, columns, squeeze=False)
     for number, axes in enumerate(every.flat):
@@ -241,7 +262,7 @@ def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, 
     rows = {cell: row for row, cell in enumerate(dict.fromkeys(one.cell for one in bars))}
     addresses = {cell: array.mapping.address(cell, params) for cell in rows}
     numbers = {address: k for k, address in enumerate(sorted(set(addresses.values())))}
-    colours = matplotlib.colormaps["turbo"]
+    colours = matplotlib.colormaps["viridis"]
     end = max(one.end for one in bars) + 1
     figure = new_figure(8, min(9, 3.2 + 0.08 * len(rows)))
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
@@ -262,6 +283,46 @@ def draw_lifetimes(array: FoldedArray, liveness: Liveness, params: Mapping[str, 
     lower.set_xlabel("step (reads and writes of the array in their order)")
     lower.set_ylim(0, size * 1.15 + 1)
     lower.legend(fontsize=8, loc="lower right")
+    return figure
+
+
+# ---------------------------------------------------------------- memory
+
+
+def draw_memory(arrays: Sequence[FoldedArray], liveness: Liveness, params: Mapping[str, int]) -> Any:
+    """What is live of all arrays at each moment, stacked, and what they take before and after the fold."""
+    if not arrays:
+        raise InputError("no array is folded, so there is no memory to draw")
+    live = live_over_time(liveness, [array.name for array in arrays], params)
+    widths = {array.name: element_bytes(liveness.program, array.name) for array in arrays}
+    unit = "cells" if None in widths.values() else "bytes"
+    scale = {name: 1 if unit == "cells" else width or 1 for name, width in widths.items()}
+    before = sum(array.original_size_at(params) * scale[array.name] for array in arrays)
+    after = sum(array.size.at(params) * scale[array.name] for array in arrays)
+    stacked = [[count * scale[name] for count in live[name]] for name in live]
+    total = [sum(counts) for counts in zip(*stacked, strict=True)]
+    moments = range(len(total))
+    figure = new_figure(8, 5)
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[1, 2])
+    upper.axhline(before, color="#222222", linestyle="--", label=f"before: {before:,}")
+    upper.axhline(after, color="#222222", label=f"after: {after:,}")
+    upper.fill_between(moments, total, step="post", color=_GREY, label=f"live: at most {max(total):,}")
+    upper.set_ylim(0, before * 1.1 + 1)
+    colours = [_ARRAY_COLOURS[number % len(_ARRAY_COLOURS)] for number in range(len(arrays))]
+    lower.stackplot(moments, stacked, step="post", labels=[*live], colors=colours)
+    lower.axhline(after, color="#222222")
+    lower.set_ylim(0, max(after, *total) * 1.15 + 1)
+    lower.set_xlabel("step")
+    for axes in (upper, lower):
+        axes.set_ylabel(unit)
+        axes.set_xlim(0, max(len(total) - 1, 1))
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    upper.set_title(
+        f"memory of {', '.join(live)}{_at(params)}"
+        if len(live) < 4
+        else f"memory of {len(live)} arrays{_at(params)}",
+        fontsize=10,
+    )
     return figure
 
 

@@ -38,6 +38,7 @@ from arrayfold.report.page_parts import (
     summary_section,
     workbench_section,
 )
+from arrayfold.report.snapshots import element_bytes
 
 _SHARE_FOR_METHODS = 0.5
 _SHARE_FOR_FOLD = 0.7
@@ -186,25 +187,21 @@ def _region_page(
 def _subjects(region: RegionPage) -> list[Subject]:
     """What is drawn: mappings that somebody brought, then the arrays that were folded."""
     program = region.result.problem
-    source = program.source if isinstance(program, Program) else None
-
-    def width(name: str) -> int | None:
-        variable = None if source is None else source.variables.get(name)
-        return None if variable is None else max(1, variable.element.bits // 8)
-
     given = [
         Subject(
             f"{item.conflicts.name}, your mapping",
             item.conflicts,
             item.mapping,
             item.lower_bound,
-            width(item.conflicts.name),
+            element_bytes(program, item.conflicts.name),
             is_given=True,
         )
         for item in region.checked
     ]
     return given + [
-        Subject(array.name, array.conflicts, array.mapping, array.lower_bound, width(array.name))
+        Subject(
+            array.name, array.conflicts, array.mapping, array.lower_bound, element_bytes(program, array.name)
+        )
         for array in region.result.arrays
     ]
 

@@ -78,7 +78,7 @@ def draw_tradeoff(exploration: Exploration) -> Any:
         [p.cells for p in frontier],
         where="post",
         marker="o",
-        color="#4c78a8",
+        color="#0072b2",
         label="beaten by none",
     )
     for point in frontier:
