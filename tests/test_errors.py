@@ -10,7 +10,15 @@ from support.command import run
 
 CASES = sorted(
     path
-    for pattern in ("*.toml", "c/*.c", "python/*.py", "json/*.json", "pet/*.yaml", "smo/*.smo.input")
+    for pattern in (
+        "*.toml",
+        "c/*.c",
+        "python/*.py",
+        "json/*.json",
+        "pet/*.yaml",
+        "smo/*.smo.input",
+        "mlir/*.mlir",
+    )
     for path in Path("tests/errors").glob(pattern)
 )
 

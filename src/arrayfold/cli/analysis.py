@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arrayfold.base.choices import Construction
+from arrayfold.base.errors import InputError
 from arrayfold.cli.command import command, input_of
 from arrayfold.cli.console import Console
 from arrayfold.cli.options import (
@@ -23,6 +26,9 @@ from arrayfold.cli.options import (
     parameter_values,
     started_budget,
 )
+
+if TYPE_CHECKING:
+    from arrayfold.base.budget import Budget
 
 BUDGET_OF_PAPERS = 600.0
 
@@ -59,16 +65,21 @@ def compare(
     'arrayfold check examples/blur-interleaved.c --mapping "blurx.fold_storage(y, 4)"',
     'arrayfold check examples/jacobi-1d.toml --mapping "A[i, j] -> [(j - i) mod (n + 1)]"',
     "arrayfold check examples/blur.toml --mapping folded.json",
+    "arrayfold check before.mlir --against after.mlir",
 )
 def check(
     context: typer.Context,
     mapping: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="MAP",
             help="`A[t, i] -> [t mod 2, i]`, `A[t % 2][i]`, `A.fold_storage(t, 2)`, or a .json file of fold.",
         ),
-    ],
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="AFTER.mlir", help="Instead: what another tool made of this module of MLIR."),
+    ] = None,
     param: Params = None,
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
@@ -83,9 +94,36 @@ def check(
     talk = source.talk(as_json)
     limit = started_budget(budget)
     options = FoldOptions(parameter_values(param))
+    if (mapping is None) == (against is None):
+        raise InputError(
+            "check needs a mapping: --mapping MAP", hint="Or --against AFTER.mlir, for modules of MLIR."
+        )
+    if against is not None:
+        _check_against(source.file, against, options.params, limit, talk)
+        return
+    assert mapping is not None
     checked = check_mappings(source.read(limit, options.params), mapping, options, limit, progress=talk.step)
     talk.result(lambda: check_data(checked), lambda: check_report(checked))
     if not all(item.is_valid for item in checked):
+        raise typer.Exit(1)
+
+
+def _check_against(file: str, other: str, params: Mapping[str, int], limit: Budget, talk: Console) -> None:
+    """Say whether two modules of MLIR compute the same."""
+    from arrayfold.base.input_file import read_input, text_of
+    from arrayfold.base.optional import optional_module
+    from arrayfold.report.against import against_data, against_report
+
+    for one in (file, other):
+        if not one.endswith(".mlir"):
+            raise InputError(f"--against compares modules of MLIR (.mlir), not {one}")
+    optional_module("xdsl.ir", "mlir")
+    from arrayfold.fold.against import compare_modules
+
+    before, after = ((one, text_of(Path(one), read_input(Path(one)))) for one in (file, other))
+    compared = compare_modules(before, after, params, limit)
+    talk.result(lambda: against_data(compared), lambda: against_report(compared))
+    if not all(one.verdict == "equal" for one in compared):
         raise typer.Exit(1)
 
 

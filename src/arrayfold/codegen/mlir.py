@@ -49,7 +49,7 @@ def write_mlir(
 ) -> str:
     """The text of a module with folds in it.
 
-    It is in generic form if the module was, and where xDSL has no other one that says the same.
+    It is in generic form if the module was, and where xDSL would not read another one as it was written.
 
     folds      of each function
     as_layout  the types of memrefs get layout maps, and accesses stay
@@ -66,10 +66,10 @@ def write_mlir(
         return _printed(module, is_generic=True)
     short = _printed(module, is_generic=False)
     try:
-        again = MlirModule.read(file, short).operation
+        is_same = _printed(MlirModule.read(file, short), is_generic=False) == short
     except InputError:
-        return _printed(module, is_generic=True)
-    return short if again.is_structurally_equivalent(module.operation) else _printed(module, is_generic=True)
+        is_same = False
+    return short if is_same else _printed(module, is_generic=True)
 
 
 def _printed(module: MlirModule, *, is_generic: bool) -> str:

@@ -63,12 +63,9 @@ def affine_layout(mapping: ModularMapping, names: Sequence[str], cells: isl.Set)
         row = expression(mapping.offset[k], {}, names)
         for entry, name in zip(reversed(mapping.matrix[k]), reversed(mapping.dimensions), strict=True):
             row = dimensions[name] * int(entry.as_number()) + row if entry != Formula.constant(0) else row
-        low = low_without_modulo(mapping, k, cells)
-        if low is not None:
-            rows.append(row - low)
-            continue
         divided = row if mapping.divisor(k) == 1 else row // mapping.divisor(k)
-        rows.append(divided % int(modulus.as_number()))
+        low = low_without_modulo(mapping, k, cells)
+        rows.append(divided % int(modulus.as_number()) if low is None else divided - low)
     return AffineMap(len(dimensions), len(names), tuple(rows or [AffineExpr.constant(0)]))
 
 
@@ -89,12 +86,12 @@ def low_without_modulo(mapping: ModularMapping, k: int, cells: isl.Set) -> int |
     """The least value of a row, if all its values are less than one modulus above."""
     coefficients, offset, modulus = mapping.matrix[k], mapping.offset[k], mapping.moduli[k]
     is_affine = all(one.is_constant for one in coefficients) and offset.is_affine and modulus.is_affine
-    if mapping.divisor(k) > 1 or not is_affine or cells.is_empty():
+    if not is_affine or cells.is_empty():
         return None
     terms = [f"{one}*{name}" for one, name in zip(coefficients, mapping.dimensions, strict=True)]
     names = sorted({*offset.names(), *modulus.names()})
     cell = f"[{', '.join(names)}] -> {{ {mapping.array}[{', '.join(mapping.dimensions)}]"
-    value = " + ".join([*terms, f"({offset})"])
+    value = f"floor(({' + '.join([*terms, str(offset)])})/{mapping.divisor(k)})"
     least = cells.apply(isl.Map(f"{cell} -> [{value}] }}")).dim_min_val(0)
     if not least.is_int():
         return None
@@ -142,7 +139,7 @@ class Arithmetic:
         """
         found: list[Value] = []
         for k, modulus in enumerate(mapping.moduli):
-            low = low_without_modulo(mapping, k, cells)
+            low = low_without_modulo(mapping, k, cells) if mapping.divisor(k) == 1 else None
             if low is not None:
                 found.append(self.formula(mapping.row(k) - low))
                 continue

@@ -28,13 +28,16 @@ def folded_mlir(file: str, text: str, results: Sequence[FoldResult], *, as_layou
     as_layout  the types of memrefs get layout maps, for --normalize-memrefs
     """
     folds: dict[str, list[MlirFold]] = {}
+    whole = {one.name: one for one in read_mlir(file, text, with_undefined=True)}
     for result in results:
         program = result.problem
         if not isinstance(program, Program) or not program.is_as_written:
             hint = "Leave out --schedule, --fuse and the like."
             raise InputError(f"{file}: a module of MLIR keeps its order", hint=hint)
         folds[program.name] = [
-            MlirFold(one.name, one.mapping, program.array(one.name).cells, _accessed(program, one.name))
+            MlirFold(
+                one.name, one.mapping, program.array(one.name).cells, _accessed(whole[program.name], one.name)
+            )
             for one in result.arrays
             if one.shrinks
         ]
@@ -47,8 +50,11 @@ def folded_mlir(file: str, text: str, results: Sequence[FoldResult], *, as_layou
 def _check(file: str, text: str, folded: str, result: FoldResult, folds: Sequence[MlirFold]) -> None:
     """Raise where a function of both texts does not do the same."""
     for sizes in _sizes(result, folds) if folds else ():
-        old, new = (_named(read_mlir(file, one, sizes), result.problem.name) for one in (text, folded))
-        differing = differing_accesses(old, new)
+        old, new = (
+            _named(read_mlir(file, one, sizes, with_undefined=True), result.problem.name)
+            for one in (text, folded)
+        )
+        differing = differing_accesses(old, new, is_fresh=True)
         if differing:
             raise CheckFailed(
                 f"nothing is written, because {differing[0]} differently in the folded module\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
@@ -59,7 +60,9 @@ class MlirModule:
             if "builtin.unregistered" in reason:
                 reason = "no operation that it knows in this form"
             message = f"xDSL cannot read this: {reason or 'unexpected text'}"
-            raise whole.error(message, error.span.start, GENERIC) from None
+            undefined = re.search(r"not defined: \[(%[^],]+)", reason)
+            start = error.span.start if undefined is None else whole.find(undefined[1])
+            raise whole.error(message, start, GENERIC) from None
         except Exception as error:  # xDSL has no other class for all that it cannot do
             message = f"xDSL cannot read this: {str(error).partition(chr(10))[0]}"
             raise whole.error(message, min(parser.last, len(text) - 1), GENERIC) from None

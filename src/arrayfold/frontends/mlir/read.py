@@ -18,23 +18,51 @@ from arrayfold.program.assumptions import Assumption, without_implied
 from arrayfold.program.model import Access, Array, Kept, Parallelism, Program, Statement
 
 
-def read_mlir(file: str, text: str, sizes: Mapping[str, int] | None = None) -> list[Program]:
+def read_mlir(
+    file: str, text: str, sizes: Mapping[str, int] | None = None, *, with_undefined: bool = False
+) -> list[Program]:
     """The programs in a module of MLIR, one for each function that accesses memory.
 
-    sizes  values of parameters, which are then none
+    Loads from fresh memory that nothing was stored to get no value, and are left out.
+
+    sizes           values of parameters, which are then none
+    with_undefined  those loads are there all the same
     """
     module = MlirModule.read(file, text)
     functions = module.functions()
     if not functions:
         raise module.whole.error("there is no function with a body in this module")
-    found = [
-        program_of(walked) for walked in (walk_function(module, one, sizes) for one in functions) if walked
-    ]
+    found = [program_of(walk_function(module, one, sizes)) for one in functions]
     programs = [program for program in found if program is not None]
     if not programs:
-        one = functions[0]
-        raise module.error(one, "no function loads or stores anything in affine loops")
-    return programs
+        raise module.error(functions[0], "no function of this module loads or stores anything")
+    return programs if with_undefined else [_without_undefined_reads(program) for program in programs]
+
+
+def _without_undefined_reads(program: Program) -> Program:
+    """The program without reads of local arrays which no write can come before.
+
+    In parallel loops a write may come before a read that it follows in the text: there all stay.
+    """
+    schedule = program.schedule
+    if program.parallel or schedule is None:
+        return program
+
+    def defined(access: Access) -> Access:
+        if access.is_write or access.array in program.kept:
+            return access
+        info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(access.relation))
+        info = info.set_may_source(program.accesses(writes=True, array=access.array))
+        flow = info.set_schedule_map(schedule).compute_flow().get_full_may_dependence()
+        relation = access.relation
+        if flow.is_empty():
+            return replace(access, relation=relation.subtract(relation))
+        return replace(access, relation=coalesced(isl.Map.from_union_map(flow.range().unwrap())))
+
+    statements = (
+        replace(one, accesses=tuple(defined(access) for access in one.accesses)) for one in program.statements
+    )
+    return replace(program, statements=tuple(statements))
 
 
 def walk_function(module: MlirModule, one: func.FuncOp, sizes: Mapping[str, int] | None = None) -> Walk:

@@ -1,0 +1,6 @@
+func.func @f(%a: memref<8xf32>) {
+  affine.for %i = 0 to 8 {
+    affine.store %x, %a[%i] : memref<8xf32>
+  }
+  return
+}
