@@ -176,3 +176,49 @@ def test_a_variable_declared_outside_is_shared(tmp_path: Path) -> None:
     body = "double v; " + LOOPS.format(inside="v = in[i][j]; t[i][j] = v; out[i][j] = t[i][j] + v;")
     assert not program_of(body, tmp_path).private
     assert not reorder(program_of(body, tmp_path), parallel=True).parallel
+
+
+CLAUSE = """
+void f(int n, const double in[restrict n], double out[restrict n + 1]) {{
+  double {outside};
+#pragma scop
+#pragma omp parallel for {clause}
+  for (int i = 0; i < n; i++) {{
+    {inside}
+    out[i] = {value};
+  }}
+  {behind}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("outside", "clause", "inside", "value", "behind"),
+    [
+        ("s = 5", "private(s)", "s = in[i];", "s", "out[n] = s;"),
+        ("s[2] = {1, 2}", "firstprivate(s)", "s[0] = in[i];", "s[0] + s[1]", "out[n] = s[0];"),
+    ],
+)
+def test_what_threads_set_does_not_change_what_was_there_before(
+    outside: str, clause: str, inside: str, value: str, behind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "kernel.c"
+    parts = {"outside": outside, "clause": clause, "inside": inside, "value": value, "behind": behind}
+    path.write_text(CLAUSE.format(**parts))
+    with pytest.raises(InputError, match="s has a value of its own in each thread"):
+        fold(reorder(read(path), fuse=True)).to_c()
+    path.write_text(CLAUSE.format(**parts | {"behind": ""}))
+    program = reorder(read(path), fuse=True)
+    assert_equal_results(program)
+
+
+def test_an_array_of_each_thread_keeps_its_loops(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.c"
+    inside = "for (int j = 0; j < 3; j++) r[j] = in[i] * j;"
+    path.write_text(
+        CLAUSE.format(outside="r[3]", clause="private(r)", inside=inside, value="r[1] + r[2]", behind="")
+    )
+    with pytest.raises(InputError, match="sets r and has parallel loops, which must stay"):
+        fold(read(path)).to_c(loops="generate")
+    assert_equal_results(reorder(read(path), parallel=True))

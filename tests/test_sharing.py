@@ -239,6 +239,24 @@ def test_cells_that_follow_values_have_linear_parts_of_their_own() -> None:
     assert run_both(result, result.to_c().encode(), params={"N": 9}).is_equal
 
 
+NEVER_RUNS = """
+void f(int N, const int in[restrict N], int out[restrict N])
+{
+    int a[N + 1], b[N + 1];
+#pragma scop
+    for (int i = 0; i < 0; i++) a[i] = i;
+    for (int i = 0; i < N; i++) { b[i] = in[i]; a[i] = b[i]; }
+    for (int i = 0; i < N; i++) out[i] = a[i];
+#pragma endscop
+}
+"""
+
+
+def test_statements_that_never_run_have_no_values_to_follow() -> None:
+    result = fold_shared(program_of(NEVER_RUNS), "cells", budget=Budget(20))
+    check_by_enumeration(result, {"N": 4})
+
+
 def test_arrays_of_other_types_have_memory_of_their_own() -> None:
     result = fold_shared(program_of(TYPES), "cells")
     members = {tuple(one.array for one in array.members) for array in result}

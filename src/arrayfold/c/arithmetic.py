@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -36,8 +37,8 @@ def formula_text(formula: Formula, name: NameText) -> str:
 
     >>> formula_text(Formula.name("N") ** 2 + 1, str), formula_text(Formula.name("N") - 1, str)
     ('(long long)N * N + 1', 'N - 1LL')
-    >>> formula_text(Formula.name("N") - Formula.name("M") + 1, str)
-    '(long long)N + 1 - M'
+    >>> formula_text(Formula.name("N") - Formula.name("M") + 1, str), formula_text(-Formula.name("N"), str)
+    ('(long long)N + 1 - M', '-(long long)N')
     >>> formula_text(Formula.floor(Formula.name("N") + 1, 2), str)
     '((N + 1LL) >= 0 ? (N + 1LL) / 2 : -((1 - (N + 1LL)) / 2))'
     """
@@ -50,9 +51,12 @@ def formula_text(formula: Formula, name: NameText) -> str:
 def _wide_sum(terms: list[tuple[int, str]]) -> str:
     """A sum as text, of which no part is taken in fewer than 64 bits: its first operand is that wide."""
     parts = sorted((term for term in terms if term[0]), key=lambda term: term[0] < 0)
-    if len(parts) < 2:
+    if not parts:
         return sum_of(parts)
     (value, factor), *others = parts
+    if not others:
+        is_narrow = value == -1 and not factor.startswith("(long long)")
+        return sum_of([(value, f"(long long){factor}")] if is_narrow and factor else parts)
     if not factor:
         return sum_of([(1, f"{value}LL") if value > 0 else (-1, f"{-value}LL"), *others])
     if abs(value) > 1 or factor.startswith("(long long)"):
@@ -76,7 +80,7 @@ def _atom(atom: Atom, name: NameText) -> str:
         case Floor(argument, divisor):
             inner = parenthesised(formula_text(argument, name))
             # A plain name may be the least number of its type.
-            first = f"{divisor - 1}LL" if inner.isidentifier() else f"{divisor - 1}"
+            first = f"{divisor - 1}" if is_wide(inner) else f"{divisor - 1}LL"
             return f"({inner} >= 0 ? {inner} / {divisor} : -(({first} - {inner}) / {divisor}))"
         case Extreme(kind, arguments):
             first, *rest = (formula_text(argument, name) for argument in arguments)
@@ -98,6 +102,15 @@ def wrapped(value: str, modulus: str) -> str:
     """`value mod modulus`, never negative, whatever the sign of the value."""
     inner = parenthesised(modulus)
     return f"(({parenthesised(value)} % {inner} + {inner}) % {inner})"
+
+
+def is_wide(text: str) -> bool:
+    """Whether a part of a text says that it has 64 bits.
+
+    >>> is_wide("N - 1LL"), is_wide("(long long)N * N"), is_wide("LL - 1")
+    (True, True, False)
+    """
+    return bool(re.search(r"\dLL\b|\blong long\b", text))
 
 
 def parenthesised(text: str) -> str:

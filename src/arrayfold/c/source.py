@@ -268,6 +268,8 @@ class CSource:
     may_alias   two arrays that might overlap
     has_tasks   OpenMP says more of the order than which loops are parallel
     of_threads  variables that are declared inside of parallel loops, so that each thread has its own
+    of_clauses  names of variables of which clauses make others for each thread
+    hidden      those of them whose values from before such a construct may be used behind it
     replaced    name in the model -> variable whose values all have other places than the text says
     same_conditions  statement that evaluates a condition on data -> others that evaluate the same one
     turns       statement that says whether an iteration runs -> what is known of that
@@ -294,6 +296,8 @@ class CSource:
     may_alias: tuple[str, str] | None = None
     has_tasks: bool = False
     of_threads: frozenset[Variable] = frozenset()
+    of_clauses: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
     replaced: Mapping[str, Variable] = field(default_factory=dict[str, Variable])
     same_conditions: Mapping[str, Sequence[SameCondition]] = field(
         default_factory=dict[str, Sequence[SameCondition]]

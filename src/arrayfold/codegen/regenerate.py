@@ -210,6 +210,7 @@ def check_new_loops(program: Program, source: CSource) -> None:
     check_guards(program)
     _refuse_repeated_conditions(source)
     _refuse_lost_values(program, source)
+    _refuse_hidden_values(source)
 
 
 def _check_conditions_survive(
@@ -281,16 +282,30 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
             f"Only parallel for can be written anew, as {_needs_new_loops(program)}.",
         )
     written = {access.array for item in program.statements for access in item.accesses if access.is_write}
-    scalars = [
-        name
-        for name in sorted(written)
-        if program.array(name).rank == 0 and source.variables[name] not in source.of_threads
-    ]
-    if scalars and program.is_as_written and source.parallel:
+    others = sorted(name for name in written if source.variables[name] not in source.of_threads)
+    single = [name for name in others if _has_clause(source, name) or program.array(name).rank == 0]
+    if single and program.is_as_written and source.parallel:
         raise InputError(
-            f"{source.name} sets {scalars[0]} and has parallel loops, which must stay as they are written",
+            f"{source.name} sets {single[0]} and has parallel loops, which must stay as they are written",
             source.text.place(source.region.before),
         )
+
+
+def _refuse_hidden_values(source: CSource) -> None:
+    """New loops set variables that clauses keep from being set."""
+    if source.hidden:
+        name = min(source.hidden)
+        raise InputError(
+            f"{name} has a value of its own in each thread, and the one from before may be used behind, "
+            "so its loop must stay",
+            source.text.place(source.region.before),
+            f"Declare {name} inside of the parallel loop.",
+        )
+
+
+def _has_clause(source: CSource, array: str) -> bool:
+    """Whether threads have an array each by a clause, which new loops do without."""
+    return source.variables[array].name in source.of_clauses
 
 
 def _needs_new_loops(program: Program) -> str:

@@ -73,8 +73,10 @@ def affine_function(relation: isl.Map) -> isl.MultiAff | None:
 
     >>> affine_function(isl.Map("[n] -> { A[i, j] -> [j, n - i] : 0 <= i, j < n }"))
     MultiAff("[n] -> { A[i, j] -> [(j), (n - i)] }")
+    >>> affine_function(isl.Map("{ A[i] -> [i, j] : false }")) is None
+    True
     """
-    if not relation.is_single_valued():
+    if relation.is_empty() or not relation.is_single_valued():
         return None
     found: list[isl.MultiAff] = []
     anywhere = coalesced(relation.gist_domain(relation.domain()))

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import islpy as isl
 
 from arrayfold.base.errors import InputError
-from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
+from arrayfold.c.arithmetic import NameText, formula_text, is_wide, parenthesised, sum_of, wrapped
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import extents, to_pw_aff
 from arrayfold.exact.isl import integer
@@ -67,6 +67,9 @@ class Row:
         modulus = formula_text(self.modulus, name)
         if self.wrap == "nonnegative":
             return f"{parenthesised(value)} % {parenthesised(modulus)}"
+        if not (is_wide(value) or is_wide(modulus) or modulus.isdecimal()):
+            # What is left of the division and the modulus together may be too much for an int.
+            value = f"(long long){parenthesised(value)}"
         return wrapped(value, modulus)
 
 

@@ -100,7 +100,7 @@ class _Search:
         if writer is reader:
             return isl.Map.identity(writer.domain.get_space().map_from_set())
         schedule = self.program.schedule
-        if schedule is None:
+        if schedule is None or writer.domain.is_empty() or reader.domain.is_empty():
             return None
         one, other = (_times(schedule, statement) for statement in (writer, reader))
         fixed = [_fixed_times(times) for times in (one, other)]

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from arrayfold.c.lexer import CLAUSE, Pragma, without_directives
-from arrayfold.c.source import CText, Region
-from arrayfold.c.tree import Block, CStatement, For, Label, Node, Span, walk
+from arrayfold.c.source import CText, Region, loop_variable
+from arrayfold.c.tree import (
+    Block,
+    CStatement,
+    For,
+    FunctionTree,
+    Label,
+    Node,
+    Reference,
+    Span,
+    Variable,
+    walk,
+)
 
 _Node = TypeVar("_Node", bound=Node)
 
@@ -17,6 +28,7 @@ TEAM = ("for", "for simd", "sections", "single", "master", "masked")
 _LOOPS = ("parallel for", "parallel for simd", "simd")
 _OF_LOOPS = (*_LOOPS, "for", "for simd", "taskloop")
 _TASKS = (*TEAM, "parallel", "parallel sections", "section", "task", "taskgroup", "taskloop", "ordered")
+_HIDING = ("private", "firstprivate")
 _STANDALONE = ("barrier", "taskwait")
 _HARMLESS = ("critical", "atomic", "flush", "taskyield")
 _CLAUSES = (
@@ -109,6 +121,51 @@ def _refuse_hidden_pragmas(text: CText, region: Region, pragmas: Sequence[Pragma
                 )
 
 
+def hidden_values(function: FunctionTree, directives: Sequence[OrderDirective]) -> frozenset[str]:
+    """Variables that keep the values they had before a construct, though threads set others of their name.
+
+    Only those count whose values from before may be used behind it; new loops would set them.
+    """
+    found: set[str] = set()
+    for directive in directives:
+        if directive.statement is None:
+            continue
+        names = {name for clause in _HIDING for name in _names_in(directive.clauses, clause)}
+        inside = {node.variable for node in walk(directive.statement) if isinstance(node, Reference)}
+        hidden = {variable for variable in inside if variable.name in names}
+        again = [one for one in directives if one.statement is not None and one is not directive]
+        own = [(one.statement.span, set(_names_in(one.clauses, "private"))) for one in again if one.statement]
+        own.append((directive.statement.span, names))
+        for variable in hidden:
+            spans = [span for span, others in own if variable.name in others]
+            spans += [loop.span for loop in _loops(function) if loop_variable(loop) is variable]
+            is_local = variable.storage in ("local", "parameter")
+            if not is_local or _is_used_behind(function, variable, directive.statement.span, spans):
+                found.add(variable.name)
+    return frozenset(found)
+
+
+def _loops(function: FunctionTree) -> Iterator[For]:
+    return (node for node in walk(function.body) if isinstance(node, For))
+
+
+def _is_used_behind(function: FunctionTree, variable: Variable, span: Span, without: Sequence[Span]) -> bool:
+    """Whether a variable is named behind a construct or in a loop around it, but in some spans."""
+    around = [loop.span.start for loop in _loops(function) if loop.span.start < span.start < loop.span.end]
+    begin = min(around, default=span.end)
+    return any(
+        isinstance(node, Reference)
+        and node.variable is variable
+        and node.span.start >= begin
+        and not any(one.start <= node.span.start < one.end for one in without)
+        for node in walk(function.body)
+    )
+
+
+def _names_in(clauses: Mapping[str, str], clause: str) -> list[str]:
+    return re.findall(r"\w+", clauses.get(clause, ""))
+
+
 def needs_tasks(directives: Sequence[OrderDirective]) -> bool:
     """Whether there is more than parallel loops."""
     return any(directive.name not in _LOOPS for directive in directives)
@@ -144,8 +201,7 @@ def private_names(text: CText, region: Region, pragmas: Sequence[Pragma]) -> dic
     for pragma in _inside(text, region, pragmas):
         _, clauses, _ = _parse(text, pragma)
         for clause in ("private", "firstprivate", "lastprivate", "reduction"):
-            for name in re.findall(r"\w+", clauses.get(clause, "")):
-                found[name] = pragma.at
+            found |= dict.fromkeys(_names_in(clauses, clause), pragma.at)
     return found
 
 

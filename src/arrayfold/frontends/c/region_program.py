@@ -16,7 +16,7 @@ from arrayfold.exact.relations import union_of_sets
 from arrayfold.frontends.c.arrays import extent_box, find_kept, is_isl_name, possible_alias
 from arrayfold.frontends.c.conditions import with_same_conditions
 from arrayfold.frontends.c.effects import Effect
-from arrayfold.frontends.c.openmp import needs_tasks
+from arrayfold.frontends.c.openmp import hidden_values, needs_tasks
 from arrayfold.frontends.c.places import Found, Loop, Position
 from arrayfold.frontends.c.region_reader import RegionReader
 from arrayfold.frontends.c.tasks import order_of_tasks
@@ -63,7 +63,7 @@ class RegionProgram:
         schedule = schedule.align_params(context.get_space())
         arrays = tuple(self._array(array, statements) for array in self._reader.arrays)
         kept = self._kept(private, parallel_start)
-        source = self._source(schedule, parallel)
+        source = self._source(schedule, parallel, frozenset(private))
         program = Program(
             name=self._reader.region.name,
             context=context,
@@ -83,7 +83,9 @@ class RegionProgram:
         )
         return with_guarded_order(with_same_conditions(program))
 
-    def _source(self, schedule: isl.UnionMap, parallel: dict[int, Parallelism]) -> CSource:
+    def _source(
+        self, schedule: isl.UnionMap, parallel: dict[int, Parallelism], of_clauses: frozenset[str]
+    ) -> CSource:
         """The text behind the program."""
         reader, names = self._reader, self._names
         assigned = {effect.variable for item in self._found for effect in item.effects if effect.is_write}
@@ -104,6 +106,8 @@ class RegionProgram:
             may_alias=possible_alias(reader.arrays, frozenset(assigned), reader.own),
             has_tasks=needs_tasks(reader.directives),
             of_threads=reader.of_threads,
+            of_clauses=of_clauses,
+            hidden=hidden_values(reader.region.function, reader.directives),
             declared={
                 names[array]: extent_box(names[array], extents)
                 for array, extents in reader.extents.items()
