@@ -71,6 +71,7 @@ def examine() -> list[Finding]:
         ),
         _python_package("matplotlib", "no `plot`, no figure of `tradeoff`", "plot"),
         _python_package("dask", "no `tradeoff`, no `fold DIRECTORY`", "explore"),
+        _python_package("xdsl", "modules of MLIR are not read", "mlir"),
         _python_package("distributed", "no --cluster", "cluster"),
     ]
 
