@@ -57,6 +57,8 @@ def random_options(draw: random.Random, program: CProgram) -> tuple[str, ...]:
             words += ["--method", draw.choice(METHODS)]
         elif more == 4:
             words.append("--linear-form")
+        elif more == 5:
+            words.append("--pieces")
     if draw.random() < 0.1:
         words.append("--check-assumptions")
     if draw.random() < 0.3:

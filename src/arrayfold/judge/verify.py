@@ -48,7 +48,10 @@ _MOST_WRAPS = 16
 _MOST_VALUES = 32
 _PROBED_SIZES = 6
 _PROBED_FROM = (6, 10, 16, 25)
+_PROBED_APART, _PROBED_REACH = 18, 19
+_FEW_PIECES = 12
 _PERIODS = (2, 3, 4, 5)
+_INDEX_PERIODS = (2, 3, 4)
 ProofKind: TypeAlias = Literal[
     "rows", "lattice", "corners", "digits", "residues", "nothing", "pairs", "table"
 ]
@@ -167,8 +170,13 @@ def _smaller_row(row: Sequence[Formula], modulus: Formula) -> tuple[tuple[Formul
 
 
 def _remainder(entry: Formula, modulus: Formula) -> Formula:
-    """A coefficient less a multiple of the modulus, where that leaves a number or smaller numbers."""
-    if entry.is_constant or not (entry.is_polynomial and modulus.is_polynomial):
+    """A coefficient less a multiple of the modulus, where that leaves a smaller one."""
+    if entry.is_constant:
+        return entry
+    for other in (entry + modulus, entry - modulus):
+        if other.is_constant and other.is_whole:
+            return other
+    if not (entry.is_polynomial and modulus.is_polynomial):
         return entry
     if modulus.is_constant:
         by = int(modulus.as_number())
@@ -176,7 +184,7 @@ def _remainder(entry: Formula, modulus: Formula) -> Formula:
         terms = ((monomial, number % by) for monomial, number in entry.terms)
         return Formula(tuple((monomial, number) for monomial, number in terms if number)) if whole else entry
     quotient, rest = entry.divided(modulus)
-    return rest if rest.is_constant and rest.is_whole and quotient.is_whole else entry
+    return rest if rest.is_whole and quotient.is_whole else entry
 
 
 def find_collisions(conflicts: isl.Map, mapping: isl.Map) -> isl.Map:
@@ -220,8 +228,8 @@ def _verify_rows(conflicts: Conflicts, mapping: ModularMapping) -> Verdict | _Op
             cut = _cut_by_row(colliding, mapping, k)
             if cut is None:
                 continue
-            colliding, wraps = cut
-            steps.append(_describe(mapping, k, wraps))
+            colliding, step = cut
+            steps.append(step)
             pending.remove(k)
             progress = True
             if colliding.is_empty():
@@ -348,22 +356,23 @@ def _verify_digits(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -
     return Proof(argument, tuple(steps), conflicts.context, "digits")
 
 
-def _cut_by_row(differences: isl.Set, mapping: ModularMapping, k: int) -> tuple[isl.Set, int | None] | None:
-    """The differences that row k takes to a multiple of its modulus, and the largest multiple.
+def _cut_by_row(differences: isl.Set, mapping: ModularMapping, k: int) -> tuple[isl.Set, str] | None:
+    """The differences that row k takes to a multiple of its modulus, and how that is known, in words.
 
-    The second is None for a constant modulus; the whole is None where the row cannot be made affine.
+    None where the row cannot be made affine.
     """
     modulus = mapping.moduli[k]
-    pieces = _affine_pieces(differences, mapping.matrix[k])
-    if pieces is None or not modulus.is_affine:
+    found = _affine_pieces(differences, mapping.matrix[k], modulus)
+    if found is None or not modulus.is_affine:
         return None
+    pieces, scale = found
     kept = isl.Set.empty(differences.get_space())
     if modulus.is_constant:
         for piece, form in pieces:
-            remainder = form.mod_val(integer(int(modulus.as_number())))
+            remainder = form.mod_val(integer(int(modulus.as_number()) * scale))
             kept = kept.union(piece.intersect(remainder.zero_set()))
-        return coalesced(kept), None
-    step = to_pw_aff(modulus, differences.get_space())
+        return coalesced(kept), _describe(mapping, k, None, scale)
+    step = to_pw_aff(modulus * scale, differences.get_space())
     wraps = 0
     while any(not _reaches(piece, form, step, wraps + 1).is_empty() for piece, form in pieces):
         wraps += 1
@@ -372,7 +381,7 @@ def _cut_by_row(differences: isl.Set, mapping: ModularMapping, k: int) -> tuple[
     for piece, form in pieces:
         for multiple in range(-wraps, wraps + 1):
             kept = kept.union(piece.intersect(form.eq_set(step.scale_val(integer(multiple)))))
-    return coalesced(kept), wraps
+    return coalesced(kept), _describe(mapping, k, wraps, scale)
 
 
 def _reaches(piece: isl.Set, form: isl.PwAff, step: isl.PwAff, times: int) -> isl.Set:
@@ -381,38 +390,77 @@ def _reaches(piece: isl.Set, form: isl.PwAff, step: isl.PwAff, times: int) -> is
     return piece.intersect(form.ge_set(far).union(form.neg().ge_set(far)))
 
 
-def _affine_pieces(differences: isl.Set, row: Sequence[Formula]) -> list[tuple[isl.Set, isl.PwAff]] | None:
-    """The differences in pieces on which the row is affine, with the row there.
+def _affine_pieces(
+    differences: isl.Set, row: Sequence[Formula], modulus: Formula
+) -> tuple[list[tuple[isl.Set, isl.PwAff]], int] | None:
+    """The differences in pieces on which the row is affine, with a multiple of the row there, and which one.
 
     A coefficient that contains parameters is affine wherever its index difference is one number, so
-    indices with such coefficients are fixed to each of the finitely many values they take.
+    indices with such coefficients are fixed to each of the finitely many values they take. Where they take
+    many and p times the coefficient is a number c modulo the modulus, the row is affine for each residue r of
+    the index modulo p: the coefficient times p*q + r is c*q and r times the coefficient.
     """
+    space = differences.get_space()
     pieces = [(differences, Formula.constant(0))]
+    numbers, scale = [Fraction(0) for _ in row], 1
     for k, entry in enumerate(row):
         if entry.is_constant:
+            numbers[k] = entry.as_number()
             continue
         low, high = differences.dim_min_val(k), differences.dim_max_val(k)
-        if not (low.is_int() and high.is_int() and high.to_python() - low.to_python() < _MOST_VALUES):
+        if low.is_int() and high.is_int() and high.to_python() - low.to_python() < _MOST_VALUES:
+            values = range(low.to_python(), high.to_python() + 1)
+            pieces = [
+                (piece.fix_val(isl.dim_type.set, k, integer(value)), shift + entry * value)
+                for piece, shift in pieces
+                for value in values
+            ]
+            continue
+        found = _number_modulo(entry, modulus)
+        if found is None:
             return None
-        values = range(low.to_python(), high.to_python() + 1)
+        period, number = found
+        numbers[k], scale = Fraction(number, period), math.lcm(scale, period)
         pieces = [
-            (piece.fix_val(isl.dim_type.set, k, integer(value)), shift + entry * value)
+            (piece.intersect(_residue_class(space, k, period, rest)), shift + (entry - numbers[k]) * rest)
             for piece, shift in pieces
-            for value in values
+            for rest in range(period)
         ]
     if not all(shift.is_affine for _, shift in pieces):
         return None
-    numbers = [int(entry.as_number()) if entry.is_constant else 0 for entry in row]
-    form = linear_form(differences.get_space(), numbers)
-    return [
-        (piece, form.add(to_pw_aff(shift, differences.get_space())))
-        for piece, shift in pieces
-        if not piece.is_empty()
+    form = linear_form(space, [int(number * scale) for number in numbers])
+    affine = [
+        (piece, form.add(to_pw_aff(shift * scale, space))) for piece, shift in pieces if not piece.is_empty()
     ]
+    return affine, scale
 
 
-def _describe(mapping: ModularMapping, k: int, wraps: int | None) -> str:
+def _number_modulo(entry: Formula, modulus: Formula) -> tuple[int, int] | None:
+    """A small p > 1 and a number that is p times the coefficient, less multiples of the modulus.
+
+    >>> n = Formula.name("N")
+    >>> _number_modulo(n + 2, n * 2), _number_modulo(n * n, n + 1), _number_modulo(n, n * n)
+    ((2, 4), (2, 2), None)
+    """
+    for period in _INDEX_PERIODS:
+        quotient, rest = (entry * period).divided(modulus)
+        if rest.is_constant and rest.is_whole and quotient.is_whole:
+            return period, int(rest.as_number())
+    return None
+
+
+def _residue_class(space: isl.Space, k: int, period: int, rest: int) -> isl.Set:
+    """The vectors whose entry k has a residue."""
+    entry = linear_form(space, [int(j == k) for j in range(space.dim(isl.dim_type.set))])
+    residue = isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)))
+    return entry.mod_val(integer(period)).eq_set(residue.add_constant_val(integer(rest)))
+
+
+def _describe(mapping: ModularMapping, k: int, wraps: int | None, scale: int = 1) -> str:
     row = mapping.row(k) - mapping.offset[k]
+    if scale > 1:
+        each = f"for each residue of the indices modulo {scale} row {k + 1} is affine modulo"
+        return f"{each} {mapping.moduli[k]}; all multiples that it reaches were checked"
     if wraps is None:
         return f"cells that agree in row {k + 1} differ by a multiple of {mapping.moduli[k]} in {row}"
     if wraps == 0:
@@ -426,7 +474,8 @@ def _describe(mapping: ModularMapping, k: int, wraps: int | None) -> str:
 
 def _search(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Counterexample | Undecided:
     """Try small parameter values one by one where some rows cannot be handled for all of them."""
-    for params in _probed_sizes(left.colliding.params()):
+    is_simple = left.colliding.n_basic_set() <= _FEW_PIECES
+    for params in _probed_sizes(left.colliding.params(), _PROBED_APART if is_simple else 0):
         here = conflicts.with_differences_within(fix_parameters(params))
         fixed = mapping.at(params)
         check_well_formed(here, fixed)
@@ -440,9 +489,13 @@ def _search(conflicts: Conflicts, mapping: ModularMapping, left: _Open) -> Count
     return Undecided(f"{row} wraps a number of times that grows with the parameters")
 
 
-def _probed_sizes(where: isl.Set) -> Iterator[dict[str, int]]:
-    """The smallest parameter values, and larger ones, of several parameters some that are far apart."""
+def _probed_sizes(where: isl.Set, apart: int) -> Iterator[dict[str, int]]:
+    """The smallest parameter values, and larger ones, of several parameters some that are far apart.
+
+    apart  how many pairs of values that have nothing in common are among them
+    """
     names = parameter_names(where)
+    least = {} if where.is_empty() else smallest_parameters(where)
     rest = where
     for _ in range(_PROBED_SIZES):
         if rest.is_empty():
@@ -456,6 +509,11 @@ def _probed_sizes(where: isl.Set) -> Iterator[dict[str, int]]:
             larger = rest.intersect(isl.Set(f"[{', '.join(grown)}] -> {{ : {bounds} }}"))
             if not larger.is_empty():
                 yield smallest_parameters(larger)
+    for k in range(1, apart + 1 if len(names) > 1 else 1):
+        steps = ((7 * k + 5 * k * j + 3 * j) % _PROBED_REACH for j in range(len(names)))
+        params = {name: least[name] + step for name, step in zip(names, steps, strict=True) if name in least}
+        if not rest.is_disjoint(fix_parameters(params)):
+            yield params
 
 
 def _counterexample(
