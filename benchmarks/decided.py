@@ -4,9 +4,9 @@
 
 The programs are those of `gap.py`. A third of the mappings are random rows; the others are made from the
 mapping that `auto` finds: its rows are multiplied by units of their modulus and changed by multiples of it,
-and half of these get a modulus that is a little off. Each verdict is compared with enumeration at a few sizes:
-a proof must hold there, and the cells of a counterexample must conflict. What enumeration refutes and what it
-does not is counted apart.
+and half of these get a modulus that is a little off. Each verdict is compared with enumeration at a few
+sizes: a proof must hold there, and the cells of a counterexample must conflict. What enumeration refutes and
+what it does not is counted apart.
 """
 
 from __future__ import annotations
