@@ -133,7 +133,7 @@ class Liveness:
             )
         races = self._races(array, accesses, self.order.among(accesses.events))
         times = to_step.get_space().range()
-        order = replace(self.order, before=isl.Map.lex_lt(times), is_total=True, is_parallel=())
+        order = replace(self.order, before=isl.Map.lex_lt(times), is_total=True, is_parallel=(), critical=())
         moved = replace(
             accesses,
             writes=coalesced(accesses.writes.apply_range(to_step)),
@@ -191,9 +191,11 @@ class Liveness:
         """{ A[x] -> A[y] }: cells that different instances write in no order; x = y may occur."""
         writes = self.program.accesses(writes=True, array=array.name).intersect_params(self.program.context)
         if writes.is_single_valued():
-            return accesses.writes.apply_range(order.unordered()).apply_range(accesses.writes.reverse())
+            unordered = order.unordered().subtract(order.taking_turns())
+            return accesses.writes.apply_range(unordered).apply_range(accesses.writes.reverse())
         times = order.write_times.intersect_domain(writes.domain())
-        apart = across(times, order.unordered(), times).subtract(writes.domain().identity())
+        unordered = order.unordered().subtract(order.taking_turns())
+        apart = across(times, unordered, times).subtract(writes.domain().identity())
         found = writes.reverse().apply_range(apart).apply_range(writes)
         return found.extract_map(array.cells.get_space().map_from_set())
 
@@ -231,6 +233,9 @@ class Liveness:
                     return _all_moments(accesses, together)
                 of_fronts.append(conflicting)
         in_memory = [*self._in_a_sweep(accesses, is_of_values=is_of_values), *of_fronts]
+        if self.order.critical:
+            # Sections need not be whole in the sequential order of all instances.
+            in_memory = [_conflicting(one, some_pairs) for one in in_memory]
         return _all_moments(accesses, *in_memory) if in_memory else None
 
     def _in_a_sweep(self, accesses: Accesses, *, is_of_values: bool) -> list[isl.Map]:
@@ -330,7 +335,7 @@ def given_conflicts(problem: ConflictProblem, name: str) -> Conflicts:
 
 def live_after(accesses: Accesses, order: Order) -> isl.Map:
     """{ A[x] -> [t] }: right after the write event t the cell may hold a value that is still needed."""
-    if order.exclusive is not None:
+    if order.exclusive is not None or order.critical:
         return _live_in_one_execution(accesses, order)
     first = _simpler(accesses.writes, first_images) if order.is_total else accesses.writes
     last = _simpler(accesses.reads, last_images) if order.is_total else accesses.reads
@@ -355,13 +360,16 @@ def _simpler(events: isl.Map, extreme: Callable[[isl.Map], isl.Map]) -> isl.Map:
 def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:
     """{ A[x] -> [t] }: as above, where the write of x, its read and t are pairwise in one execution.
 
-    The triangle of DIY16 §3.2, Eq. 5, with all three sides: without conditionals the third one follows.
+    The triangle of DIY16 §3.2, Eq. 5, with all three sides: without conditionals the third one follows. What
+    critical sections keep out, t is not between the two (footnote 4: by Eq. 2).
     """
     not_after = order.not_after()
     always = isl.Map.from_domain_and_range
     ends = accesses.writes.range_product(accesses.reads)
     ends = ends.intersect(always(accesses.cells, not_after.wrap()))
     at_both = not_after.domain_product(not_after.reverse())
+    if order.critical:
+        at_both = at_both.subtract(order.kept_out())
     live = ends.apply_range(at_both)
     live = live.union(
         always(accesses.live_in, accesses.moments).intersect(

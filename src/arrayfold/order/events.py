@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 
@@ -36,6 +37,8 @@ class Order:
     is_swept     the lexicographic order of times is one of the possible executions
     is_parallel  for such an order: which dimensions of a time are those of parallel loops and ties
     exclusive    { [a] -> [b] }     no execution has both events, symmetric; None if all events always happen
+    critical     { [t] -> L[k] }    one for each lock L: the section in which an event happens; those of one
+                                    lock do not overlap
     events       { [t] }            all events, where `before` is a relation as given; None for all times
     """
 
@@ -48,6 +51,7 @@ class Order:
     is_parallel: tuple[bool, ...] = ()
     exclusive: isl.Map | None = None
     events: isl.Set | None = None
+    critical: tuple[isl.Map, ...] = ()
 
     def among(self, events: isl.Set) -> Order:
         """The same order, as far as it concerns these events.
@@ -78,6 +82,23 @@ class Order:
         """{ [a] -> [b] }: either may come first; an event is unordered with itself."""
         return self.not_after().subtract(self.before)
 
+    def taking_turns(self) -> isl.Map:
+        """{ [a] -> [b] }: events in different sections under one lock."""
+        return reduce(
+            isl.Map.union,
+            (one.apply_range(_other_section(one)).apply_range(one.reverse()) for one in self.critical),
+            isl.Map.empty(self.before.get_space()),
+        )
+
+    def kept_out(self) -> isl.Map:
+        """{ [[a] -> [b]] -> [t] }: t is in another section than both a and b, and so not between them."""
+        found: list[isl.Map] = []
+        for section in self.critical:
+            same = isl.Map.identity(section.get_space().range().map_from_set()).wrap()
+            both = section.product(section).intersect_range(same).range_factor_domain()
+            found.append(both.apply_range(_other_section(section)).apply_range(section.reverse()))
+        return reduce(isl.Map.union, found)
+
 
 @remembered
 def order_of(program: Program) -> Order:
@@ -87,7 +108,9 @@ def order_of(program: Program) -> Order:
     else:
         assert program.schedule is not None
         order = _schedule_order(program, program.schedule)
-    return order if program.exclusive is None else _with_exclusive(order, program.exclusive)
+    if program.exclusive is not None:
+        order = _with_exclusive(order, program.exclusive)
+    return order if program.critical is None or order.is_total else _with_sections(order, program.critical)
 
 
 def across(left: isl.UnionMap, relation: isl.Map, right: isl.UnionMap) -> isl.UnionMap:
@@ -331,3 +354,21 @@ def _with_exclusive(order: Order, exclusive: isl.UnionMap) -> Order:
     note = "some instances never run together; reads are taken to find a value all the same"
     notes = order.notes if note in order.notes else (*order.notes, note)
     return replace(order, is_total=False, is_swept=False, notes=notes, exclusive=coalesced(on_times))
+
+
+# ---------------------------------------------------------------- critical sections
+
+
+def _with_sections(order: Order, critical: isl.UnionMap) -> Order:
+    """The order in which sections of one lock take turns (DIY16 §3.2, footnote 4).
+
+    critical  { S[i] -> L[k] }
+    """
+    events = order.read_times.union(order.write_times)
+    return replace(order, critical=tuple(maps_of(critical.apply_domain(events))))
+
+
+def _other_section(section: isl.Map) -> isl.Map:
+    """{ L[k] -> L[l] : k != l }."""
+    space = section.get_space().range().map_from_set()
+    return isl.Map.universe(space).subtract(isl.Map.identity(space))

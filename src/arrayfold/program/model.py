@@ -226,6 +226,7 @@ class Program:
     kept            arrays that are no temporaries, each with the reason
     source          the C text behind it, if it has one
     exclusive       { S[i] -> T[j] }    instances of which no execution has both, None if there are none
+    critical        { S[i] -> L[k] }    instances in section k under lock L: sections of one lock take turns
     optional        { S[i] }            further instances that need not run, None if there are none
     tiles           sizes of tiles along the first dimensions of the schedule, as text; none if there are none
     relocation      values that are in other arrays than the text says
@@ -251,6 +252,7 @@ class Program:
     kept: Mapping[str, Kept] = field(default_factory=dict[str, Kept])
     source: CSource | None = None
     exclusive: isl.UnionMap | None = None
+    critical: isl.UnionMap | None = None
     optional: isl.UnionSet | None = None
     tiles: tuple[str, ...] = ()
     relocation: Relocation = field(default_factory=Relocation)
@@ -355,7 +357,7 @@ class Program:
 
     def in_order(self, schedule: isl.UnionMap, parallel: Mapping[int, Parallelism]) -> Program:
         """The same program in another order, { S[i] -> [t] }."""
-        return replace(self, schedule=schedule, parallel=parallel, is_as_written=False)
+        return replace(self, schedule=schedule, parallel=parallel, critical=None, is_as_written=False)
 
     def accesses(self, *, writes: bool, must_only: bool = False, array: str | None = None) -> isl.UnionMap:
         """All reads or all writes, { S[i] -> A[x] }, of one array or of every one."""

@@ -8,7 +8,7 @@ executions, of which there are far more.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -41,12 +41,14 @@ class Executions:
     earlier    the events that surely come before, in every execution that has both
     excluded   the events that no execution has together with this one
     live_out   cells that are read afterwards
+    sections   for each lock, its sections as the events in them; no section begins inside of another one
     """
 
     events: tuple[MemoryEvent, ...]
     earlier: tuple[State, ...]
     excluded: tuple[State, ...]
     live_out: frozenset[Cell]
+    sections: tuple[tuple[State, ...], ...] = ()
 
     @staticmethod
     def of(program: Program, array: str, params: Mapping[str, int]) -> Executions:
@@ -68,6 +70,7 @@ class Executions:
             tuple(frozenset(a for a in numbers if (a, b) in before) for b in numbers),
             tuple(frozenset(a for a in numbers if (a, b) in exclusive) for b in numbers),
             needed,
+            tuple(_sections(one, events, sizes) for one in order.critical),
         )
 
     def next_events(self, state: State) -> list[int]:
@@ -78,7 +81,27 @@ class Executions:
             if event not in state
             and not self.excluded[event] & state
             and all(other in state or self.excluded[other] & state for other in self.earlier[event])
+            and not any(self._is_kept_out(event, state, lock) for lock in self.sections)
         ]
+
+    def _is_kept_out(self, event: int, state: State, lock: Sequence[State]) -> bool:
+        """Whether the event is in a section while another one under the lock has begun and is not done."""
+        return any(event in one for one in lock) and any(
+            event not in one
+            and one & state
+            and any(other not in state and not self.excluded[other] & state for other in one)
+            for one in lock
+        )
+
+    def _takes_turns(self, first: int, second: int) -> bool:
+        """Whether two events are in different sections under one lock."""
+        return any(
+            first in one and second in other
+            for lock in self.sections
+            for one in lock
+            for other in lock
+            if one != other
+        )
 
     def states(self, budget: Budget | None = None) -> list[State]:
         """Every state that some execution passes through, those with few events first."""
@@ -128,6 +151,7 @@ class Executions:
             and first.time != second.time
             and a not in self.earlier[b] | self.excluded[b]
             and b not in self.earlier[a]
+            and not self._takes_turns(a, b)
         }
 
 
@@ -147,6 +171,16 @@ def _events(program: Program, order: Order, array: str, sizes: isl.Set) -> list[
             else:
                 found.append(MemoryEvent(time, frozenset(cells), None))
     return found
+
+
+def _sections(lock: isl.Map, events: Sequence[MemoryEvent], sizes: isl.Set) -> tuple[State, ...]:
+    """The events in each section { [t] -> L[k] } under a lock."""
+    found: dict[Cell, set[int]] = {}
+    split = lock.dim(isl.dim_type.in_)
+    for point in points(lock.intersect_params(sizes).wrap()):
+        inside = {k for k, event in enumerate(events) if event.time == point[:split]}
+        found.setdefault(point[split:], set()).update(inside)
+    return tuple(frozenset(numbers) for numbers in found.values() if numbers)
 
 
 def _pairs(relation: isl.Map, events: tuple[MemoryEvent, ...], sizes: isl.Set) -> set[tuple[int, int]]:

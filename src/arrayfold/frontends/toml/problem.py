@@ -25,6 +25,7 @@ _MAPS = (
     "execution",
     "happens_before",
     "exclusive",
+    "critical",
     "conflicts",
 )
 _KNOWN = ("context", *_SETS, *_MAPS, "temporary", "parallel", "tasks", "tiles")
@@ -227,6 +228,7 @@ def _program_lines(program: Program) -> list[tuple[str, str]]:
         (order, program.schedule),
         ("happens_before", program.happens_before),
         ("exclusive", program.exclusive),
+        ("critical", program.critical),
     ):
         if relation is not None:
             lines.append((key, f'"{relation.gist_domain(program.domain())}"'))

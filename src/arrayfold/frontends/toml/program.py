@@ -49,6 +49,7 @@ def build_program(parts: ProblemParts) -> Program:
         live_out=live_out,
         temporaries=_temporaries(parts, ranks),
         exclusive=_relation(parts, "exclusive", domains) if "exclusive" in parts.maps else None,
+        critical=_critical(parts, domains),
         optional=optional,
         tiles=_tiles(parts, depth),
     )
@@ -170,6 +171,24 @@ def _optional(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.UnionS
     for group in sets_of(parts.set("optional")):
         domain = parts.check_statement("optional", tuple_name(group), group.dim(isl.dim_type.set), domains)
         total = total.union(group.intersect(domain))
+    return coalesced(total)
+
+
+def _critical(parts: ProblemParts, domains: Mapping[str, isl.Set]) -> isl.UnionMap | None:
+    """The sections of instances under locks, { S[i] -> L[k] }; one instance has one section of a lock."""
+    if "critical" not in parts.maps:
+        return None
+    total = isl.UnionMap.empty(parts.context.get_space())
+    for relation in maps_of(parts.map("critical")):
+        name, rank = relation.get_tuple_name(isl.dim_type.in_), relation.dim(isl.dim_type.in_)
+        inside = relation.intersect_domain(parts.check_statement("critical", name, rank, domains))
+        if not relation.has_tuple_name(isl.dim_type.out):
+            raise parts.error(
+                "a critical section has no lock; it is written as in S[i] -> lock[i]", "critical", name
+            )
+        if not inside.is_single_valued():
+            raise parts.error(f"some instance of {name} is in two sections under one lock", "critical", name)
+        total = total.union(isl.UnionMap.from_map(inside))
     return coalesced(total)
 
 
