@@ -62,7 +62,7 @@ def executed(text: str, directory: Path) -> tuple[str, int]:
 def test_folded_programs_need_less_memory(
     name: str, memory: set[str], saved: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """--normalize-memrefs leaves memrefs whose sizes are not all numbers, as those of the Jacobi iteration."""
+    """--normalize-memrefs leaves memrefs whose sizes are not all numbers, as those of the last one."""
     source, output = Path(f"tests/compilers/{name}.mlir"), tmp_path / "folded.mlir"
     before, large = executed(source.read_text(), tmp_path)
     for options in ([], ["--layout-maps"])[: 1 if name == "jacobi" else 2]:

@@ -35,7 +35,7 @@ class Input:
         str,
         typer.Argument(
             metavar="FILE",
-            help="C with #pragma scop (.c), Python kernels (.py), a problem (.toml, .json), MLIR, pet or SMO.",
+            help="C with #pragma scop (.c), Python (.py), a problem (.toml, .json), MLIR, pet or SMO.",
             show_default=False,
         ),
     ]
