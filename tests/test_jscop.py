@@ -191,6 +191,9 @@ def test_arrays_of_parametric_size_are_folded_in_place(tmp_path: Path) -> None:
         (("Stmt_w[i] -> [i, 0]", "Stmt_v[i] -> [i, 0]"), "this is of Stmt_v"),
         (('"domain"', '"demesne"'), "a 'domain' is missing"),
         (('"name": "Stmt_w"', '"name": 7'), "'name' is 7, expected a string"),
+        (("Stmt_w[i] -> [i, 0]", "Stmt_w[i] -> [0, j]"), "some instance of Stmt_w more than one time"),
+        (("Stmt_w[i] -> [i, 0]", "Stmt_w[i] -> [i]"), "times have 1 and 2 dimensions"),
+        (('"context": "{ : }"', '"context": "[N] -> { : N < N }"'), "no parameter value satisfies"),
     ],
 )
 def test_what_is_no_file_of_polly_is_told(change: tuple[str, str], message: str, tmp_path: Path) -> None:

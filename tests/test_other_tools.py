@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ live_out = "[N] -> {{ out[y, x] : 0 <= y, x < N }}"
 def words(tool: Tool, problem: af.Program | str, method: str = "successive-modulo", **params: int) -> str:
     program = af.read(problem) if isinstance(problem, str) else problem
     return "\n".join(in_words_of(tool, af.fold(program, method=method, params=params).arrays[0]))
+
+
+def words_of_mapping(tool: Tool, text: str, **params: int) -> str:
+    program = af.read(BLUR)
+    (mapping,) = af.read_mappings(text, program)
+    assert isinstance(mapping, af.ModularMapping)
+    (array,) = af.fold(program, params=params).arrays
+    return "\n".join(in_words_of(tool, replace(array, mapping=mapping)))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +71,21 @@ def test_other_reasons_why_a_fold_cannot_be_said() -> None:
     assert "nothing is folded" in words("halide", column)
     table = words("halide", BLUR, "static", N=5)
     assert "halide has no words for a table of addresses" in table
+
+
+def test_words_want_what_the_tools_take() -> None:
+    """Exo takes numbers, Devito a dimension of time before those of space, and no tool has forall loops."""
+    half = "blurx[y, x] -> [y mod (N - 1), x mod N]"
+    assert "y keeps N - 1 steps, which is not a number" in words_of_mapping("exo", half)
+    assert words_of_mapping("exo", half, N=9) == "p = resize_dim(p, 'blurx', 0, 8, 0, fold=True)"
+    line = "examples/horner.c"
+    assert "a TimeFunction has a dimension of time and at least one of space" in words("devito", line)
+    unfolded = "blurx = TimeFunction(name='blurx', grid=grid, save=N)"
+    assert words("devito", "examples/blur.toml") == unfolded
+    assert words("devito", "examples/blur.toml", N=9) == unfolded.replace("N", "9")
+    for tool in ("halide", "exo", "devito", "tvm", "hls", "mlir"):
+        said = words(tool, "examples/jacobi-1d-forall.toml")
+        assert f"{tool} cannot say this: a forall loop reads everything before it writes" in said
 
 
 def test_tvm_gets_a_shape_and_subscripts() -> None:
@@ -109,6 +133,12 @@ def test_other_values_are_no_fifo(read: str) -> None:
     said = words("hls", af.read_problem("copy", COPY.format(read=read)))
     assert "stream" not in said
     assert said.startswith("element_t A[")
+
+
+def test_sizes_are_expressions_of_the_tool() -> None:
+    whole = "blurx[y, x] -> [(N*y + x) mod (N^2 - 1)]"
+    assert words_of_mapping("hls", whole).startswith("element_t blurx[N*N - 1];")
+    assert words_of_mapping("tvm", whole).startswith("blurx = T.alloc_buffer((N*N - 1,))")
 
 
 def test_rows_in_banks_are_said_with_what_they_serve() -> None:

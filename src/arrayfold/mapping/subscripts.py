@@ -50,9 +50,10 @@ def python_subscripts(mapping: ModularMapping, subscripts: Sequence[str]) -> str
     _check_count(mapping, subscripts)
     texts = dict(zip(mapping.dimensions, subscripts, strict=True))
     names: Mapping[str, str] = {name: parenthesised(text) for name, text in texts.items()}
+    rows = (python_text(divided_row(mapping, k), names) for k in range(len(mapping.moduli)))
     found = [
-        f"{parenthesised(_python(divided_row(mapping, k), names))} % {parenthesised(_python(modulus, {}))}"
-        for k, modulus in enumerate(mapping.moduli)
+        f"{parenthesised(row)} % {parenthesised(python_text(modulus))}"
+        for row, modulus in zip(rows, mapping.moduli, strict=True)
     ]
     return f"[{', '.join(found) or '0'}]"
 
@@ -136,11 +137,12 @@ def _check_count(mapping: ModularMapping, subscripts: Sequence[str]) -> None:
         )
 
 
-def _python(formula: Formula, names: Mapping[str, str]) -> str:
-    """A whole formula in Python; its names stand for these texts."""
+def python_text(formula: Formula, names: Mapping[str, str] | None = None) -> str:
+    """A whole formula in Python; its names stand for themselves or for these texts."""
+    names = names or {}
     scale = formula.denominator
     if scale > 1:
-        return f"{parenthesised(_python(formula * scale, names))} // {scale}"
+        return f"{parenthesised(python_text(formula * scale, names))} // {scale}"
     text = ""
     for monomial, coefficient in formula.terms:
         value = int(coefficient)
@@ -156,9 +158,9 @@ def _python_atom(atom: Atom, names: Mapping[str, str]) -> str:
         case str():
             return names.get(atom, atom)
         case Floor(argument, divisor):
-            return f"({parenthesised(_python(argument, names))} // {divisor})"
+            return f"({parenthesised(python_text(argument, names))} // {divisor})"
         case Extreme(kind, arguments):
-            return f"{kind}({', '.join(_python(one, names) for one in arguments)})"
+            return f"{kind}({', '.join(python_text(one, names) for one in arguments)})"
         case Remainder(argument, modulus):
-            texts = (parenthesised(_python(one, names)) for one in (argument, modulus))
+            texts = (parenthesised(python_text(one, names)) for one in (argument, modulus))
             return f"({' % '.join(texts)})"

@@ -8,10 +8,13 @@ from functools import reduce
 import islpy as isl
 
 from arrayfold.base.errors import NotAffine
+from arrayfold.c.arithmetic import formula_text
+from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import fix_parameters
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.fold.result import FoldedArray
 from arrayfold.mapping.modular import ModularMapping
+from arrayfold.mapping.subscripts import python_text
 from arrayfold.order.dataflow import find_flows
 from arrayfold.order.events import order_of
 from arrayfold.program.model import Program
@@ -28,8 +31,8 @@ def hls_words(array: FoldedArray, mapping: ModularMapping) -> list[str]:
     program = array.conflicts.program
     name, size = array.name, mapping.size
     if program is not None and is_first_in_first_out(program, name):
-        return [f"hls::stream<element_t> {name};", f"#pragma HLS stream variable={name} depth={size}"]
-    shape = "".join(f"[{modulus}]" for modulus in mapping.moduli) or "[1]"
+        return [f"hls::stream<element_t> {name};", f"#pragma HLS stream variable={name} depth={_size(size)}"]
+    shape = "".join(f"[{_size(modulus)}]" for modulus in mapping.moduli) or "[1]"
     lines = [f"element_t {name}{shape};  // {mapping}"]
     banked = [
         k
@@ -42,6 +45,12 @@ def hls_words(array: FoldedArray, mapping: ModularMapping) -> list[str]:
         if shared is not None:
             lines.append(f"// {shared}")
     return lines
+
+
+def _size(formula: Formula) -> str:
+    """A size in C, without casts where it is a polynomial."""
+    is_polynomial = all(isinstance(atom, str) for monomial, _ in formula.terms for atom, _ in monomial)
+    return python_text(formula) if is_polynomial and formula.denominator == 1 else formula_text(formula, str)
 
 
 def is_first_in_first_out(program: Program, name: str) -> bool:

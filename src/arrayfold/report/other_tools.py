@@ -8,7 +8,7 @@ from arrayfold.base.choices import Tool
 from arrayfold.exact.formula import Atom, Extreme, Floor, Formula, Remainder
 from arrayfold.fold.result import FoldedArray
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
-from arrayfold.mapping.subscripts import divided_row
+from arrayfold.mapping.subscripts import divided_row, python_text
 from arrayfold.report.hardware import hls_words
 
 _ONE = Formula.constant(1)
@@ -25,6 +25,10 @@ def in_words_of(tool: Tool, array: FoldedArray) -> list[str]:
     With sizes for all parameters they are put in.
     """
     mapping: EmittableMapping = array.mapping
+    program = array.conflicts.program
+    if program is not None and "forall" in program.parallel.values():
+        why = "a forall loop reads everything before it writes, which its loops do not"
+        return [f"{array.name}: {tool} cannot say this: {why}"]
     if not isinstance(mapping, ModularMapping):
         return [f"{array.name}: {tool} has no words for a table of addresses"]
     if array.is_sized:
@@ -65,14 +69,19 @@ def _halide(array: FoldedArray, mapping: ModularMapping) -> list[str]:
 def _exo(array: FoldedArray, mapping: ModularMapping) -> list[str]:
     folds = folded_dimensions(array, mapping)
     return [
-        f"p = resize_dim(p, '{array.name}', {j}, {factor}, 0, fold=True)" for j, factor in folds.items()
+        f"p = resize_dim(p, '{array.name}', {j}, {_number(factor, mapping.dimensions[j])}, 0, fold=True)"
+        for j, factor in folds.items()
     ] or [f"{array.name}: nothing is folded"]
 
 
 def _devito(array: FoldedArray, mapping: ModularMapping) -> list[str]:
     folds = folded_dimensions(array, mapping)
+    if len(mapping.dimensions) < 2:
+        raise CannotSay("a TimeFunction has a dimension of time and at least one of space")
     if not folds:
-        return [f"{array.name} = TimeFunction(name='{array.name}', grid=grid, save=nt)"]
+        steps = array.conflicts.box[0][1]
+        length = python_text(steps.substitute(array.params) if array.is_sized else steps)
+        return [f"{array.name} = TimeFunction(name='{array.name}', grid=grid, save={length})"]
     if set(folds) != {0}:
         others = ", ".join(mapping.dimensions[j] for j in folds if j)
         raise CannotSay(f"a TimeFunction folds its first dimension alone, and this folds {others}")
@@ -89,17 +98,13 @@ def _number(factor: Formula, dimension: str) -> str:
 
 
 def _tvm(array: FoldedArray, mapping: ModularMapping) -> list[str]:
-    shape = ", ".join(map(_python_size, mapping.moduli)) or "1"
+    shape = ", ".join(map(python_text, mapping.moduli)) or "1"
     comma = "," * (len(mapping.moduli) < 2)
     subscripts = mapping.to_python(list(mapping.dimensions))
     return [
         f"{array.name} = T.alloc_buffer(({shape}{comma}))",
         f"{array.name}[{', '.join(mapping.dimensions)}] -> {array.name}{subscripts}",
     ]
-
-
-def _python_size(size: Formula) -> str:
-    return str(size).replace("^", "**")
 
 
 def _mlir(array: FoldedArray, mapping: ModularMapping) -> list[str]:

@@ -132,6 +132,8 @@ def _context(jscop: Jscop) -> isl.Set:
     context = read_isl(isl.Set, text)
     if not context.is_params():
         raise text.error("the context may mention only parameters")
+    if context.is_empty():
+        raise text.error("no parameter value satisfies the context")
     return without_limits_of_types(context)
 
 
@@ -143,6 +145,10 @@ def _check_names(jscop: Jscop, blocks: Sequence[_Block]) -> None:
         seen.add(block.name)
     if not blocks:
         raise jscop.whole.error("there is no statement", 0)
+    lengths = {block.schedule.dim(isl.dim_type.out) for block in blocks}
+    if len(lengths) > 1:
+        found = " and ".join(map(str, sorted(lengths)))
+        raise jscop.whole.error(f"times have {found} dimensions", jscop.whole.find('"schedule"'), _HINT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +173,8 @@ class _Block:
         text = jscop.text(jscop.get(item, "schedule", str))
         schedule = _only(maps_of(read_isl(isl.UnionMap, text)), text).reset_tuple_id(isl.dim_type.out)
         _check_domain(schedule, domain, text)
+        if not schedule.intersect_domain(domain).is_single_valued():
+            raise text.error(f"this gives some instance of {name} more than one time")
         is_surely_run = _REGION not in name and (is_named or name.startswith(_NAMED))
         groups: list[list[Access]] = [[]]
         for one in jscop.accesses(item):
