@@ -6,9 +6,10 @@
 Each program is folded by `arrayfold fold FILE --order auto` (or other options) at each size. It is timed
 beside its original and beside what one writes by hand with care (`orders/by_hand`: rows fused, lines in a
 ring, borders apart, values in registers): compiled with -O3 -march=native, on the same data, warm, in turns,
-the least of several starts; memory that a program allocates keeps its pages between calls. A ratio is the
-time of the original over that of the other program, so more is faster. The outputs of all three are compared
-first. Nobody gives a schedule: the command of each line is printed.
+the least processor time of several starts (wall time where threads are used); memory that a program allocates
+keeps its pages between calls. A ratio is the time of the original over that of the other program, so more is
+faster. The outputs of all three are compared first. Nobody gives a schedule: the command of each line is
+printed.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from arrayfold.frontends.c.integers import limits
 from arrayfold.judge.verify import Proof, verify
 from arrayfold.mapping.modular import EmittableMapping
 from arrayfold.order.code_order import CodeOrder
+from arrayfold.order.reductions import exchangeable_updates
 from arrayfold.passes.borders import SplitBorders
 from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.program.guards import check_guards, refuse_uncertain_loops
@@ -207,7 +208,7 @@ def _statement_writer(
 def check_new_loops(program: Program, source: CSource) -> None:
     """Raise if the loops of a region cannot be written anew, wherever its values are stored."""
     refuse_uncertain_loops(program, "its loops must stay")
-    check_guards(program)
+    check_guards(program, exchangeable_updates(program))
     _refuse_repeated_conditions(source)
     _refuse_lost_values(program, source)
     _refuse_hidden_values(source)
@@ -338,6 +339,7 @@ def _parameter_ranges(program: Program, source: CSource) -> dict[str, Range]:
         low, high = limits(variable.type)
         least, most = parameter_range(known, name)
         most = min(high if most is None else most, _largest_in_memory(program, source, name))
+        most = min(most, _largest_in_extents(program, source, name))
         found[name] = low if least is None else max(low, least), min(high, most)
     return found
 
@@ -360,16 +362,39 @@ def _largest_in_memory(program: Program, source: CSource, name: str) -> int:
     return found
 
 
+def _largest_in_extents(program: Program, source: CSource, name: str) -> int:
+    """The largest value of a parameter at which no extent of an array overflows."""
+    found = _LARGEST_OBJECT
+    for array, box in source.declared.items():
+        variable = {**source.variables, **source.replaced}[array]
+        if box.dim(isl.dim_type.set) != len(variable.extents):
+            continue
+        for k, extent in enumerate(variable.extents):
+            if extent is None or isinstance(extent, int) or extent.type.kind != "signed":
+                continue
+            _, most = limits(extent.type)
+            last = box.dim_max(k)
+            multiple, beyond = _multiple_and_rest(last, name, program.context)
+            if multiple:
+                found = min(found, (most - 1 - beyond) // multiple)
+    return found
+
+
 def _multiple(extent: isl.PwAff, name: str, context: isl.Set) -> int:
     """How many times as large as a parameter an extent is at least, but for a few; 0 if it may be smaller."""
+    return _multiple_and_rest(extent, name, context)[0]
+
+
+def _multiple_and_rest(extent: isl.PwAff, name: str, context: isl.Set) -> tuple[int, int]:
+    """The same, and how far the extent is beyond that multiple at least, which may be negative."""
     if extent.find_dim_by_name(isl.dim_type.param, name) < 0:
-        return 0
+        return 0, 0
     for multiple in _MULTIPLES:
         parameter = isl.PwAff(f"[{name}] -> {{ [({multiple}{name})] }}")
         least = extent.sub(parameter).intersect_params(context).min_val()
         if least.is_int() and least.to_python() >= -_ABOUT:
-            return multiple
-    return 0
+            return multiple, least.to_python()
+    return 0, 0
 
 
 def _is_whole(

@@ -38,11 +38,13 @@ from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.loops import LoopSite, condition_text
 from arrayfold.codegen.relocations import Alternative, Relocations, iterator_names
 from arrayfold.codegen.storage import Storage, parameter_text, written_type
+from arrayfold.codegen.subscript_types import is_only_in_subscripts
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import from_aff
 from arrayfold.exact.isl import maps_by_domain
 from arrayfold.program.model import Program
 
+_WIDEST = "long long"
 _PURE = (Number, Binary, Unary, Cast, Conditional, Parentheses)
 
 
@@ -139,7 +141,7 @@ class StatementWriter:
     def statement_lines(self, statement: StatementSource, arguments: Sequence[str]) -> list[str]:
         """A statement of the user, guarded as it was."""
         values = {
-            iterator: self._converted(iterator, argument)
+            iterator: self._converted(statement, iterator, argument)
             for iterator, argument in zip(statement.iterators, arguments, strict=True)
         }
         body = self._body(statement, values)
@@ -153,8 +155,12 @@ class StatementWriter:
         joined = " && ".join(map(parenthesised, conditions)) if len(conditions) > 1 else conditions[0]
         return [f"if ({joined}) {{", *(f"  {line}" for line in body), "}"]
 
-    def _converted(self, iterator: Variable, text: str) -> str:
+    def _converted(self, statement: StatementSource, iterator: Variable, text: str) -> str:
+        """The value of an iterator, of the type that it had where that makes a difference."""
         kind = iterator.type.spelling
+        is_wide = self.type == _WIDEST or kind == self.type
+        if iterator.type.kind == "signed" and is_wide and is_only_in_subscripts(statement, iterator):
+            return text
         sizes = (variable.type for variable in self.source.parameters.values())
         has_int_sizes = all(size.kind == "signed" and size.bits <= 32 for size in sizes)
         is_plain = kind == self.type and (has_int_sizes or text in self.iterators)

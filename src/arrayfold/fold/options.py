@@ -9,7 +9,7 @@ from typing import TypeAlias
 from arrayfold.base.choices import FAVORS, SHARES, Favor, Share
 from arrayfold.base.errors import InputError
 from arrayfold.exact.isl import fix_parameters
-from arrayfold.program.model import Problem
+from arrayfold.program.model import Problem, Program
 from arrayfold.select.choose import checked_method
 
 Progress: TypeAlias = Callable[[str], None]
@@ -53,8 +53,22 @@ class FoldOptions:
         check_together([*given, *(["local LOOPS"] if isinstance(self.local, int) else [])], INCOMPATIBLE)
 
     def for_problem(self, problem: Problem) -> FoldOptions:
-        """The same, after the sizes were checked against the parameters of a problem."""
-        return replace(self, params=checked_params(problem, self.params))
+        """The same, after the sizes were checked against the parameters of a problem.
+
+        Mappings are those that go with its order, if that was chosen for it and nothing else is asked for.
+        """
+        found = replace(self, params=checked_params(problem, self.params))
+        chosen = problem.chosen if isinstance(problem, Program) else None
+        return found if chosen is None else found.favoring(chosen.favor)
+
+    def favoring(self, favor: Favor) -> FoldOptions:
+        """The same with a way to favor mappings, where it goes with what else is asked for."""
+        if favor == self.favor or self.favor != "size":
+            return self
+        try:
+            return replace(self, favor=favor)
+        except InputError:
+            return self
 
     def of_problem(self, problem: Problem) -> FoldOptions:
         """The same, without the sizes and arrays that a problem does not have."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from arrayfold.base.budget import Budget
+from arrayfold.base.choices import Favor
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError
 from arrayfold.codegen import FoldedRegion, write_c
 from arrayfold.fold.options import FoldOptions, Progress
 from arrayfold.fold.result import FoldResult
 from arrayfold.fold.run import array_bytes
-from arrayfold.ordering.auto import ChooseOrder, compared_orders
+from arrayfold.ordering.auto import ChooseOrder, compared_orders, favor_options
 from arrayfold.passes.reorder import Reorder, refuse_aliases
 from arrayfold.program.model import ChosenOrder, MeasuredVersion, Problem, Program
 from arrayfold.run.compare import is_main
@@ -57,6 +58,15 @@ class Tuning:
 
 FoldAs: TypeAlias = Callable[[Problem, FoldOptions, Budget, Progress], FoldResult]
 _Fold: TypeAlias = Callable[[Problem, FoldOptions, Budget], FoldResult]
+
+
+@dataclass(frozen=True)
+class _Order:
+    """An order to measure, with which mappings go with it."""
+
+    name: str
+    order: Reorder
+    favor: Favor = "size"
 
 
 @dataclass(frozen=True)
@@ -103,12 +113,13 @@ def fold_tuned(
         return fold_as(one, how, part, progress)
 
     program = measurable(problem, options.params)
-    orders, why_no_others = _orders(program, options.params, budget, tuning)
+    asked, why_no_others = _orders(program, options.params, budget, tuning)
     versions: list[_Version] = []
-    for number, (name, order) in enumerate(orders):
-        progress(f"to measure: {name}")
-        part = budget.first_part(1 / (len(orders) - number))
-        version = _folded(_Asked(name, order, options, tuning.region), program, fold, part)
+    for number, one in enumerate(asked):
+        progress(f"to measure: {one.name}")
+        part = budget.first_part(1 / (len(asked) - number))
+        how = options.favoring(one.favor)
+        version = _folded(_Asked(one.name, one.order, how, tuning.region), program, fold, part)
         if version is not None and all(version.code != other.code for other in versions):
             versions.append(version)
     # What was cut short would not be found again.
@@ -153,9 +164,12 @@ def measurable(problem: Problem, params: Mapping[str, int]) -> Program:
 
 def _orders(
     program: Program, params: Mapping[str, int], budget: Budget, tuning: Tuning
-) -> tuple[list[tuple[str, Reorder]], str]:
-    """The orders to measure, that of the text first, and why there are no others, if there are none."""
-    found = [(_AS_WRITTEN, Reorder(parallel=tuning.parallel))]
+) -> tuple[list[_Order], str]:
+    """The orders to measure with the mappings that go with them, that of the text first.
+
+    Also why there are no others, if there are none.
+    """
+    found = [_Order(_AS_WRITTEN, Reorder(parallel=tuning.parallel))]
     try:
         refuse_aliases(program)
         choice = compared_orders(program, params, budget)
@@ -163,7 +177,8 @@ def _orders(
         return found, str(error).splitlines()[0]
     how = ChooseOrder(params, tuning.parallel)
     others = [rated for rated in choice.rated if not rated.is_as_written][:_MOST_ORDERS]
-    return [*found, *((rated.candidate.name, how.reorder(program, rated)) for rated in others)], ""
+    found += [_Order(one.candidate.name, how.reorder(program, one), one.candidate.favor) for one in others]
+    return found, ""
 
 
 def _folded(asked: _Asked, program: Program, fold: _Fold, budget: Budget) -> _Version | None:
@@ -177,7 +192,8 @@ def _folded(asked: _Asked, program: Program, fold: _Fold, budget: Budget) -> _Ve
     except ArrayfoldError:
         return None
     _, size_bytes = array_bytes(result, asked.options.params, region)
-    return _Version(asked.name, tuple(asked.order.options()), result, code, size_bytes)
+    favor = favor_options(asked.options.favor)
+    return _Version(asked.name, (*asked.order.options(), *favor), result, code, size_bytes)
 
 
 def _original(

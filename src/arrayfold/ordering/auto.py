@@ -10,6 +10,7 @@ from typing import ClassVar
 import islpy as isl
 
 from arrayfold.base.budget import Budget, as_budget
+from arrayfold.base.choices import Favor
 from arrayfold.base.deadline import answer_in_time
 from arrayfold.base.errors import ArrayfoldError, BudgetExceeded, InputError
 from arrayfold.exact.isl import coalesced, maps_of
@@ -111,6 +112,11 @@ def _loops_around_parallel_ones(program: Program) -> int:
     return len(loops) + 1 if first is None else sum(1 for d in loops if d < first)
 
 
+def favor_options(favor: Favor) -> tuple[str, ...]:
+    """The options for mappings that go with an order."""
+    return () if favor == "size" else ("--favor", favor)
+
+
 def _words(rated: Rated, choice: ComparedOrders, asked: Reorder, given_up: str) -> ChosenOrder:
     sizes = ", ".join(f"{name} = {value}" for name, value in choice.sizes.items())
     where = f" at {sizes}" if sizes else ""
@@ -125,6 +131,7 @@ def _words(rated: Rated, choice: ComparedOrders, asked: Reorder, given_up: str) 
             others = given_up.removeprefix("; ")
         return ChosenOrder(rated.candidate.name, f"{others}{where}", (), 1.0)
     speed = choice.as_written.cost.cycles / max(1.0, rated.cost.cycles)
+    favor = rated.candidate.favor
     before, after = choice.as_written.cost.cells, rated.cost.cells
     faster = (
         f"predicted to be {speed:.1f} times as fast as written"
@@ -132,6 +139,5 @@ def _words(rated: Rated, choice: ComparedOrders, asked: Reorder, given_up: str) 
         else "predicted to be as fast as written"
     )
     live = f", with {after:,} instead of {before:,} live cells of temporaries" if after < before else ""
-    return ChosenOrder(
-        rated.candidate.name, f"{faster}{where}{live}{given_up}", tuple(asked.options()), speed
-    )
+    options = (*asked.options(), *favor_options(favor))
+    return ChosenOrder(rated.candidate.name, f"{faster}{where}{live}{given_up}", options, speed, favor=favor)

@@ -72,7 +72,7 @@ def choose_order(
     assert program.schedule is not None
     written = OrderCandidate("as written", program.schedule)
     rated = [Rated(written, cost_of(sized, written.schedule, machine), is_as_written=True)]
-    rated += [Rated(one, cost_of(sized, one.schedule, machine)) for one in _candidates(sized)]
+    rated += [Rated(one, cost_of(sized, one.schedule, machine, one.favor)) for one in _candidates(sized)]
     best = _best(rated)
     others = sorted((one for one in rated if one is not best), key=lambda one: one.cost.cycles)
     return ComparedOrders((best, *others), sized.sizes)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import islpy as isl
 
+from arrayfold.base.choices import Favor
 from arrayfold.c.source import Copy
 from arrayfold.c.tree import Binary, Call, Conditional, Node, Number, OtherLiteral, Unary, Variable, walk
 from arrayfold.exact.isl import integer, smallest_point
@@ -38,6 +40,8 @@ _LARGEST_STRIDE = 2
 _BORDER = 16
 # Rows of arrays of planes are counted one by one where there are no more in the box around them.
 _MOST_ROWS = 4096
+# Which iteration of a loop stands for all of them: on diagonals of a square one in the middle is too long.
+_PLACES = (Fraction(1, 2), Fraction(1, 4))
 # The part of a cache that holds what a program needs again: others use it, too.
 _USABLE = 0.75
 # How much of the work that is not the slowest is hidden behind it.
@@ -62,16 +66,24 @@ class Cost:
     vectorised: float
 
 
-def cost_of(sized: SizedProgram, schedule: isl.UnionMap, machine: Machine) -> Cost:
-    """The cost of a program in an order { S[i] -> [t] }."""
+def cost_of(sized: SizedProgram, schedule: isl.UnionMap, machine: Machine, favor: Favor = "size") -> Cost:
+    """The cost of a program in an order { S[i] -> [t] }.
+
+    favor  which mappings go with it
+    """
     times = sized.times(schedule)
     if not times.parts:
         return Cost(0.0, 0.0, 0, 0, 1.0)
     cells = live_cells(sized, times)
     folded = {name: count * sized.bytes_of(name) for name, count in cells.items()}
-    model = _Model(sized, times, machine, folded, Pairs.of(times, sized.at_sizes(sized.carried)))
-    root = model.node(list(times.parts), 0, {name: part.range() for name, part in times.parts.items()})
-    if not _is_known(root, sized.instances):
+    carried = Pairs.of(times, sized.at_sizes(sized.carried))
+    everything = {name: part.range() for name, part in times.parts.items()}
+    for place in _PLACES:
+        model = _Model(sized, times, machine, folded, carried, place, favor)
+        root = model.node(list(times.parts), 0, everything)
+        if _is_known(root, sized.instances):
+            break
+    else:
         return Cost(math.inf, math.inf, sum(cells.values()), sum(folded.values()), 0.0)
     work, vectorised, iterations = root.work
     # What fits into a cache as a whole is there already: programs are compared warm.
@@ -102,6 +114,8 @@ class _Model:
     machine: Machine
     folded: Mapping[str, int]
     carried: Pairs
+    place: Fraction
+    favor: Favor
 
     def node(self, names: Sequence[str], d: int, reached: Mapping[str, isl.Set]) -> _Node:
         """The part of the program from a dimension on.
@@ -172,7 +186,7 @@ class _Node:
         """One period in the middle, or a few iterations more."""
         assert self._loop is not None
         low, high = self._ends
-        middle = (low + high) // 2
+        middle = low + math.floor((high - low) * self.model.place)
         extra += self._period - 1
         fixed: dict[str, isl.Set] = {}
         for name, part in self.reached.items():
@@ -346,14 +360,26 @@ class _InnermostLoop:
         """Whether compilers vectorise the loop."""
         source = self.model.sized.program.source
         for name, step in self.steps.items():
-            if source is not None and source.statements[name].guards:
+            if source is not None and source.statements[name].guards and not self._is_selection(name):
                 return False
             if operations_of(self.model.sized, name)[1] >= _CYCLES_OF_A_CALL:
                 return False
-            for _, access, is_write in self.model.sized.accesses.get(name, ()):
-                if not _is_contiguous(self._move(name, access, step), is_write=is_write):
+            for array, access, is_write in self.model.sized.accesses.get(name, ()):
+                move = self._move(name, access, step)
+                if self.model.favor == "speed" and array in self.model.sized.temporaries:
+                    # Its cells are numbered along the loop.
+                    move = None if move is None or max(map(abs, move), default=0) > 1 else [0, *move[-1:]]
+                if not _is_contiguous(move, is_write=is_write):
                     return False
         return not self._is_chain
+
+    def _is_selection(self, name: str) -> bool:
+        """Whether a guarded statement does no more than to choose between values of a variable."""
+        return all(
+            not access.dim(isl.dim_type.out)
+            for _, access, is_write in self.model.sized.accesses.get(name, ())
+            if is_write
+        )
 
     def _move(self, name: str, access: isl.Map, step: Sequence[int]) -> list[int] | None:
         """How the accessed cell moves from an iteration in the middle to the next one, if it is one cell."""

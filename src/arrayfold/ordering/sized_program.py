@@ -14,9 +14,10 @@ from arrayfold.exact.isl import fix_parameters, maps_of
 from arrayfold.exact.parameter_values import comfortable_parameters
 from arrayfold.exact.relations import union_of_maps
 from arrayfold.order.dataflow import find_dataflow
-from arrayfold.order.dependences import Dependence, memory_dependences, union_of
+from arrayfold.order.dependences import Dependence, union_of
 from arrayfold.order.events import order_of, sweep
 from arrayfold.order.nests import Times
+from arrayfold.order.reductions import reorderable_dependences
 from arrayfold.program.model import Program
 
 # How many iterations loops are taken to have where nobody says it, by how deep they are nested.
@@ -46,8 +47,8 @@ class SizedProgram:
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
-        """The memory dependences."""
-        return memory_dependences(self.program)
+        """The memory dependences that an order has to keep; those of exact reductions need not be."""
+        return reorderable_dependences(self.program)
 
     @cached_property
     def must_keep(self) -> isl.UnionMap:

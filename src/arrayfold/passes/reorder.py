@@ -24,6 +24,7 @@ from arrayfold.order.fusion import fused_schedule
 from arrayfold.order.loops import loop_dimensions, statement_by_statement, with_parallel_loops
 from arrayfold.order.parse import read_schedule, schedule_source
 from arrayfold.order.private_overlaps import first_overlap, overlapping
+from arrayfold.order.reductions import exact_updates, reorderable_dependences
 from arrayfold.order.row_fusion import RowFusion
 from arrayfold.passes.guard_reads import with_guard_reads
 from arrayfold.passes.shaped_tiles import is_map, shape_of, with_tiles
@@ -165,7 +166,7 @@ def _sharing(program: Program, shared: Iterable[str], private: Mapping[str, int]
 
 def _placed(program: Program, order: Reorder) -> Program:
     """The program in the order as written, given or fused, and tiled, all loops sequential."""
-    dependences = memory_dependences(program)
+    dependences = reorderable_dependences(program)
     ordered = _ordered(program, dependences, order.schedule, order.fuse)
     if order.tile:
         is_text = isinstance(order.tile, str)
@@ -277,8 +278,11 @@ def _parallel(program: Program, may_regroup: bool) -> Program:
     """The program with parallel loops.
 
     A fused program that has none may run each statement over a part of the inner loops before the next one.
+    One in which updates of a reduction have changed places has none.
     """
     dependences = memory_dependences(program)
+    if exact_updates(program) and find_violation(program, dependences) is not None:
+        return program
     must_keep = union_of(program, dependences)
     found = with_parallel_loops(program, must_keep)
     if may_regroup and not found.parallel and program.schedule is not None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import islpy as isl
 
 from arrayfold.base.errors import InputError
+from arrayfold.exact.relations import union_of_sets
 from arrayfold.program.conditions import same_iteration
 from arrayfold.program.model import Program
 from arrayfold.program.private_values import same_owner
+
+_NOTHING: Mapping[str, Collection[str]] = {}
 
 
 def refuse_uncertain_loops(program: Program, what: str) -> None:
@@ -37,11 +42,13 @@ def arrays_in_conditions(program: Program) -> set[str]:
     }
 
 
-def check_guards(program: Program) -> None:
+def check_guards(program: Program, exchangeable: Mapping[str, Collection[str]] = _NOTHING) -> None:
     """Raise unless each guarded statement finds the data of its conditions as they were evaluated.
 
     For every write of a cell that a condition reads: it comes before the guarded statement in the new
     order exactly if it came before the condition in the old one.
+
+    exchangeable  guarded statement -> statements whose writes may change places with it
     """
     source = program.source
     assert source is not None
@@ -56,11 +63,13 @@ def check_guards(program: Program) -> None:
     domains = {statement.name: statement.domain for statement in program.statements}
     before_old, before_new = _before(source.schedule), _before(program.schedule)
     for name, statement in source.statements.items():
+        free = exchangeable.get(name, ())
         for guard in statement.guards:
             condition = domains[guard.evaluated]
             link = isl.UnionMap.from_map(same_iteration(condition, domains[name]))
             for access in reads[guard.evaluated]:
                 writers = writes.apply_range(isl.UnionMap.from_map(access.relation.reverse()))
+                writers = writers.subtract_domain(_instances(program, free)) if free else writers
                 if access.array in program.private:
                     writers = same_owner(writers, program.private[access.array])
                 old = writers.intersect(before_old).apply_range(link)
@@ -72,6 +81,12 @@ def check_guards(program: Program) -> None:
                         source.text.place(guard.condition.span.start),
                         "The loops of this region can be kept, but not written anew.",
                     )
+
+
+def _instances(program: Program, names: Collection[str]) -> isl.UnionSet:
+    return union_of_sets(
+        program.context.get_space(), (one.domain for one in program.statements if one.name in names)
+    )
 
 
 def _before(schedule: isl.UnionMap) -> isl.UnionMap:

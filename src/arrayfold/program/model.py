@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import islpy as isl
 
+from arrayfold.base.choices import Favor
 from arrayfold.base.errors import InputError
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Variable
@@ -202,6 +203,7 @@ class ChosenOrder:
     speed    how many times as fast as the order as written it is predicted to be; where orders were
              measured, how many times as fast as the original it was
     measured  the versions that were measured, the original among them
+    favor     which mappings go with it: those with better loops may take up to twice as many cells
     """
 
     name: str
@@ -209,6 +211,7 @@ class ChosenOrder:
     options: tuple[str, ...]
     speed: float = 1.0
     measured: tuple[MeasuredVersion, ...] = ()
+    favor: Favor = "size"
 
 
 @dataclass(frozen=True, eq=False)

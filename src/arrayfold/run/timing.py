@@ -24,13 +24,15 @@ _COMPILE_SECONDS = 300.0
 # Memory that is freed and allocated again keeps its pages, so that no version is charged for new ones.
 _KEEP_PAGES = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 
+# Where all versions have one thread, other programs on the machine are not measured with them.
+_WALL, _PROCESSOR = "CLOCK_MONOTONIC", "CLOCK_THREAD_CPUTIME_ID"
 _CLOCK = """
 #include <stdio.h>
 #include <time.h>
 static double arrayfold_now(void)
 {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(ARRAYFOLD_CLOCK, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 """
@@ -62,7 +64,7 @@ def time_versions(
     may_fail: Collection[str] = (),
     done: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Timing:
-    """The time of one call of each version of the program's function.
+    """The time of one call of each version of the program's function, of the processor if it is sequential.
 
     versions  what it is called -> the C file
     rounds    how often each is started; they take turns
@@ -74,6 +76,7 @@ def time_versions(
     compiler = find_compiler()
     if compiler is None:
         raise CannotRun("there is no C compiler on this machine (looked for CC, cc, gcc, clang)")
+    clock = _WALL if any(b"omp" in code for code in versions.values()) else _PROCESSOR
     steps, count = (1 + rounds) * len(versions), 0
     best: dict[str, float] = {}
     failures: dict[str, str] = {}
@@ -81,7 +84,8 @@ def time_versions(
         programs: dict[str, Path] = {}
         for number, (name, code) in enumerate(versions.items()):
             with _left_out(name, may_fail, failures):
-                programs[name] = _compiled(compiler, program, code, sizes, Path(folder, str(number)), least)
+                where = Path(folder, str(number))
+                programs[name] = _compiled(compiler, program, code, sizes, where, least, clock)
             count += 1
             done(count, steps)
         numbers = Driver(program).numbers(sizes)
@@ -140,14 +144,22 @@ def _left_out(name: str, may_fail: Collection[str], failures: dict[str, str]) ->
 
 
 def _compiled(
-    compiler: str, program: Program, code: bytes, sizes: Mapping[str, int], folder: Path, least: float
+    compiler: str,
+    program: Program,
+    code: bytes,
+    sizes: Mapping[str, int],
+    folder: Path,
+    least: float,
+    clock: str,
 ) -> Path:
     source = program.source
     assert source is not None
     folder.mkdir()
     kernel, driver, support = folder / "kernel.c", folder / "driver.c", folder / "support.c"
     kernel.write_bytes(code)
-    text = _CLOCK + Driver(program).text(str(kernel), sizes, lambda call: _timed(call, least))
+    text = f"#define ARRAYFOLD_CLOCK {clock}\n{_CLOCK}" + Driver(program).text(
+        str(kernel), sizes, lambda call: _timed(call, least)
+    )
     driver.write_text(text, encoding="utf-8", errors="surrogateescape")
     support.write_text(support_text(_SEED))
     home = str(Path(source.text.file).resolve().parent)

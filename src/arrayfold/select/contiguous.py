@@ -1,11 +1,14 @@
 """Mappings that keep lines whole: dimensions that innermost loops walk along stay as they are.
 
+Where they walk along a diagonal, diagonals are the lines.
+
 Cells of different places in a line never share an address, so only conflicts between cells at the same place
 count, and these are conflicts between lines: a problem with fewer dimensions.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 import islpy as isl
@@ -14,9 +17,11 @@ from arrayfold.base.errors import ArrayfoldError
 from arrayfold.conflicts.conflicts import Conflicts, conflicts_from_differences, conflicts_from_pairs
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import coalesced
+from arrayfold.exact.lattice import Vector, axes
 from arrayfold.judge.verify import verify
 from arrayfold.mapping.modular import ModularMapping
 from arrayfold.methods import Request
+from arrayfold.methods.piecewise_moduli import RowWidths, fold_in_order
 from arrayfold.program.model import Array
 from arrayfold.select.choose import Candidate, ask
 
@@ -38,6 +43,33 @@ def keep_inner_dimensions(conflicts: Conflicts, request: Request, kept: Sequence
             except ArrayfoldError:
                 continue
             yield Candidate(method, mapping, verdict, found.seconds)
+
+
+def keep_diagonals(conflicts: Conflicts, step: Vector) -> Iterator[Candidate]:
+    """Mappings whose last row alone moves along a step in several dimensions, and by one cell.
+
+    The other rows tell diagonals apart, each modulo its width; the last one says where on its own a cell is.
+    """
+    moving = [k for k, by in enumerate(step) if by]
+    if len(moving) < 2:
+        return
+    for pivot in sorted((k for k in moving if abs(step[k]) == 1), key=lambda k: -step[k]):
+        units = axes(conflicts.array.rank)
+        rows = [_across_step(step, k, pivot) for k in range(len(units)) if k != pivot] + [units[pivot]]
+        began = time.monotonic()
+        try:
+            widths = RowWidths(conflicts.differences, conflicts.context, rows)
+            mapping = fold_in_order(conflicts, widths, range(len(rows)))
+            verdict = verify(conflicts, mapping)
+        except ArrayfoldError:
+            continue
+        yield Candidate("basis", mapping, verdict, time.monotonic() - began)
+
+
+def _across_step(step: Vector, axis: int, pivot: int) -> Vector:
+    """The row of an axis that stays the same along a step, with the help of one that moves by one."""
+    entry = -step[axis] * step[pivot]
+    return tuple(int(k == axis) + (entry if k == pivot else 0) for k in range(len(step)))
 
 
 def conflicts_of_lines(conflicts: Conflicts, kept: Sequence[int]) -> Conflicts:

@@ -46,9 +46,15 @@ class InnermostLoops:
             moves[item.name] = found
         return InnermostLoops(dimension, moves, times)
 
-    def steps(self, array: str) -> list[Vector]:
-        """How innermost loops move the cells of an array, the most frequent way first."""
-        found = [step for moved in self.moves.values() for step in moved.get(array, ())]
+    def steps(self, array: str, *, deepest: bool = False) -> list[Vector]:
+        """How innermost loops move the cells of an array, the most frequent way first.
+
+        deepest  only those of statements in the most loops, beside which others hardly take time
+        """
+        ranks = {name: self.times[name].dim(isl.dim_type.in_) for name in self.moves}
+        least = max((ranks[name] for name, moved in self.moves.items() if array in moved), default=0)
+        counted = [moved for name, moved in self.moves.items() if not deepest or ranks[name] >= least]
+        found = [step for moved in counted for step in moved.get(array, ())]
         return sorted(set(found), key=lambda step: (-found.count(step), step))
 
     def groups(self) -> Iterator[tuple[int, frozenset[str]]]:

@@ -13,7 +13,7 @@ from arrayfold.mapping.layout import Row, lay_out
 from arrayfold.mapping.modular import EmittableMapping, ModularMapping
 from arrayfold.methods import Request
 from arrayfold.select.choose import MOST_FOR_SIZE, Candidate, ask_all, best_of, candidates_of_auto
-from arrayfold.select.contiguous import keep_inner_dimensions
+from arrayfold.select.contiguous import keep_diagonals, keep_inner_dimensions
 from arrayfold.select.innermost_loops import InnermostLoops
 from arrayfold.select.renumbering import renumbered, slope_of
 
@@ -73,7 +73,7 @@ def stands_for(
     """Whether a smaller mapping replaces the best one: its loops are as good, or that one is too large."""
     if loops is None or not isinstance(best, ModularMapping):
         return True
-    steps = loops.steps(conflicts.name)
+    steps = loops.steps(conflicts.name, deepest=favor == "speed")
     is_too_large = request.rank(best.size) > request.rank(smaller.size * _MOST[favor])
     return is_too_large or loop_cost(smaller, steps, conflicts) <= loop_cost(best, steps, conflicts)
 
@@ -110,7 +110,7 @@ def _fastest(
     Of several with equally good loops the smallest. One that is not in the way of loops at all, and that no
     mapping is smaller than, ends the search.
     """
-    steps = loops.steps(conflicts.name)
+    steps = loops.steps(conflicts.name, deepest=True)
     candidates: list[Candidate] = []
     for candidate in ask_all(conflicts, request, most=_MOST["speed"]):
         candidates.append(candidate)
@@ -127,7 +127,9 @@ def _fastest(
 
 
 def _whole_lines(conflicts: Conflicts, request: Request, steps: Sequence[Vector]) -> Iterator[Candidate]:
-    """Mappings that leave the dimensions alone along which innermost loops walk most often."""
+    """Mappings that leave the dimensions or diagonals alone along which innermost loops walk most often."""
+    if steps:
+        yield from keep_diagonals(conflicts, steps[0])
     kept = [k for k, by in enumerate(steps[0]) if by] if steps else []
     if 0 < len(kept) < conflicts.array.rank:
         yield from keep_inner_dimensions(conflicts, request, kept)

@@ -123,7 +123,7 @@ class Interpreter:
         if value in self.terms.known:
             return self.terms.known[value] != 0
         self.asked += 1
-        return self.oracle(value.key)
+        return self.oracle.decide(value)
 
     def whole(self, value: Any, spot: Spot) -> int:
         """A whole number where one is needed; data that decides one gets a small one, always the same."""

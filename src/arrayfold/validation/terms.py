@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
 from zlib import crc32
 
 _MASK = (1 << 61) - 1
 _DEEPEST = 6
 _LONGEST = 160
 _INFIX = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|"])
+
+
+_WIDE_MASK = (1 << 128) - 1
+# Comparisons of whole numbers, signed or not, and operations on them that are exact in any order.
+_WHOLE = ("i", "u")
+_ORDERED: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_IN_ANY_ORDER = {*((op, kind) for op in ("|", "&", "^") for kind in _WHOLE), ("+", "u"), ("*", "u")}
+_FAR = 1 << 70
+_SPREAD = 1 << 32
 
 
 class Term:
@@ -44,10 +61,13 @@ class Terms:
 
     def __init__(self) -> None:
         self._table: dict[tuple[Any, ...], Term] = {}
+        self._sums: dict[Term, int] = {}
         self.known: dict[Term, int] = {}
 
     def make(self, op: str, tag: str, *args: Any) -> Term:
         """The term of an operation; the arguments are terms, whole numbers and texts."""
+        if (op, tag[:1]) in _IN_ANY_ORDER:
+            return self._sum(op, tag, args)
         parts = (op, tag, *args)
         found = self._table.get(parts)
         if found is None:
@@ -58,16 +78,58 @@ class Terms:
             found = self._table[parts] = Term(op, tag, args, key)
         return found
 
+    def _sum(self, op: str, tag: str, args: tuple[Any, ...]) -> Term:
+        """The term of an operation whose operands, and those of operands like it, have no order."""
+        total = 0
+        for arg in args:
+            is_like = isinstance(arg, Term) and (arg.op, arg.tag) == (op, tag)
+            total += self._sums[arg] if is_like else _wide_key(arg)
+        total &= _WIDE_MASK
+        found = self._table.get((op, tag, "in any order", total))
+        if found is None:
+            found = Term(op, tag, args, total & _MASK)
+            self._table[op, tag, "in any order", total] = found
+            self._sums[found] = total
+        return found
 
-# What conditions on data decide: a function of the key of the term alone.
-Oracle: TypeAlias = Callable[[int], bool]
+
+def _wide_key(value: Any) -> int:
+    """A number that stands for an operand, which no other one has but by a chance of 2^-61."""
+    text = f"term {value.key}" if isinstance(value, Term) else str(value)
+    return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little")
 
 
-def _by_bits(seed: int) -> Oracle:
-    return lambda key: bool((key * 0x9E3779B1 + seed * 0x85EBCA6B) >> 17 & 1)
+@dataclass(frozen=True)
+class Oracle:
+    """What conditions on data decide: it depends on their terms alone.
+
+    Whole numbers are in one order, in which data that is compared with constants is larger or smaller than
+    all of them where an answer is asked for always.
+    """
+
+    seed: int
+    always: bool | None = None
+
+    def decide(self, condition: Term) -> bool:
+        """Whether a condition holds."""
+        if condition.op in _ORDERED and condition.tag[:1] in _WHOLE:
+            left, right = map(self._rank, condition.args)
+            return _ORDERED[condition.op](left, right)
+        if self.always is not None:
+            return self.always
+        return self._mixed(condition.key) >> 17 & 1 == 1
+
+    def _rank(self, value: Any) -> int:
+        if not isinstance(value, Term):
+            return value
+        far = 0 if self.always is None else _FAR if self.always else -_FAR
+        return far + self._mixed(value.key) % _SPREAD - _SPREAD // 2
+
+    def _mixed(self, key: int) -> int:
+        return key * 0x9E3779B1 + self.seed * 0x85EBCA6B
 
 
-ORACLES: tuple[Oracle, ...] = (_by_bits(1), lambda _: True, lambda _: False, _by_bits(2))
+ORACLES = (Oracle(1), Oracle(0, always=True), Oracle(0, always=False), Oracle(2))
 
 
 def difference(left: Any, right: Any) -> str:

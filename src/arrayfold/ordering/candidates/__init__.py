@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arrayfold.ordering.candidates import fused_cells, fused_rows, interchanged, time_steps
+from arrayfold.ordering.candidates import diagonals, fused_cells, fused_rows, interchanged, time_steps
 from arrayfold.ordering.candidates.candidate import OrderCandidate, Propose
 
 __all__ = ["PROPOSE", "OrderCandidate"]
@@ -13,4 +13,5 @@ PROPOSE: tuple[Propose, ...] = (
     fused_cells.propose,
     interchanged.propose,
     time_steps.propose,
+    diagonals.propose,
 )

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
+from arrayfold.base.choices import Favor
 from arrayfold.ordering.sized_program import SizedProgram
 
 
@@ -17,10 +18,12 @@ class OrderCandidate:
 
     name      the kind of order, in words that follow "the order is"
     schedule  { S[i] -> [t] }
+    favor     which mappings go with it: those with better loops may take up to twice as many cells
     """
 
     name: str
     schedule: isl.UnionMap
+    favor: Favor = "size"
 
 
 Propose: TypeAlias = Callable[[SizedProgram], Iterator[OrderCandidate]]
