@@ -114,7 +114,7 @@ def test_what_is_read_before_it_is_written_stays_zero() -> None:
         ),
         ("for (int i = 0; i < n; i++) out[i] = [&](int k) { return in[k]; }(i);", "lambda|operator\\(\\)"),
         ("for (int i = 0; i < n; i++) t.push_back(in[i]);", "push_back"),
-        ("for (std::size_t i = 0; i < in.size(); i++) out[i] = in[i];", "size"),
+        ("for (std::size_t i = 0; i < in.capacity(); i++) out[i] = in[i];", "capacity"),
         ("try { out[0] = 1; } catch (...) { }", "try inside a region"),
     ],
 )

@@ -8,6 +8,14 @@ from fuzz.c_program import Block, Node
 from fuzz.c_scope import Array, Loop, Range, Scope
 from support.random_c_parts import Form
 
+_ROWS = ("{type} *to = {row};", "{type} *to = &{row}[0];", "{type} *to; to = {row};")
+_CHANGES = (
+    "int turn = now; now = before; before = turn;",
+    "now ^= 1; before = 1 - now;",
+    "before = now; now = !now;",
+    "{ now = now + 1; if (now == 2) now = 0; } before = (before + 1) & 1;",
+)
+
 
 class Patterns(Nests):
     """Draws nests that belong together."""
@@ -62,6 +70,10 @@ class Patterns(Nests):
         time = Loop(name, "int", Range(Form((), 1), last))
         loops = self.loops(box, up=self.chance(0.7))
         new, old = (f"{name} % 2", f"({name} - 1) % 2") if is_turned else (name, f"{name} - 1")
+        has_numbers, has_row = is_turned and self.chance(0.5), len(space) == 1 and self.chance(0.3)
+        if has_numbers:
+            new, old = "now", "before"
+        has_row = has_row and not has_numbers
 
         def step(scope: Scope) -> list[Node]:
             texts: list[str] = []
@@ -75,11 +87,16 @@ class Patterns(Nests):
             value = " + ".join(texts)
             value = f"0.3 * ({value})" if self.values.is_floating(array.type) else f"({value}) % 1000"
             cells = "".join(f"[{self.spelling.subscript(loop.form, scope)}]" for loop in loops)
-            return [f"{array.name}[{new}]{cells} = {value};"]
+            return [f"{'to' if has_row else f'{array.name}[{new}]'}{cells} = {value};"]
 
         scope = Scope(self.region.scope.samples, (time,))
         inner = self.nest(loops, scope, step)
-        nodes.append(self.spelling.loop(time, time.range.low, time.range.high, inner))
+        if has_row:
+            inner = [self.draw.choice(_ROWS).format(type=array.type, row=f"{array.name}[{new}]"), *inner]
+        if has_numbers:
+            inner = [*inner, self.draw.choice(_CHANGES)]
+        loop = self.spelling.loop(time, time.range.low, time.range.high, inner)
+        nodes.append(Block("{", ("int now = 1, before = 0;", loop)) if has_numbers else loop)
         goal = self.draw.choice(self.region.outputs)
         end = self.loops(box, up=True)
 

@@ -79,6 +79,22 @@ def quotient(formula: Formula, divisor: Formula) -> Formula | None:
     return found if found.denominator == 1 else None
 
 
+def with_remainder(formula: Formula, divisor: Formula) -> tuple[Formula, Formula] | None:
+    """Quotient and remainder with whole coefficients, where a number as remainder is not negative; or None.
+
+    >>> n, m = Formula.name("N"), Formula.name("M")
+    >>> with_remainder(n * m + n + m, m + 1), with_remainder(n * m + 3, m), with_remainder(n, m * 2)
+    ((N, M), (N, 3), (0, N))
+    """
+    if not divisor.terms:
+        return None
+    atoms, (dividend, by) = _polynomials(formula, divisor)
+    found, rest = (_formula(one, atoms) for one in divmod(dividend, by))
+    if rest.is_constant and rest.as_number() < 0:
+        found, rest = found - 1, rest + divisor
+    return (found, rest) if found.denominator == rest.denominator == 1 else None
+
+
 def common_factor(formulas: Sequence[Formula]) -> Formula:
     """The largest polynomial that divides all formulas with whole coefficients; its sign is any.
 

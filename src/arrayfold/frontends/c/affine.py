@@ -316,6 +316,10 @@ class AffineReader:
             self._values_of_parameters[name, depth] = isl.PwAff(f"[{name}] -> {{ [{dims}] -> [{name}] }}")
         return self._values_of_parameters[name, depth]
 
+    def has_initial_value(self, variable: Variable) -> bool:
+        """Whether a variable has the value in the region that it is declared with."""
+        return variable in self.initial and variable not in self.written and variable not in self.iterators
+
     def initial_value(self, variable: Variable) -> isl.PwAff | None:
         """{ [] -> [v] }: what a variable is when the region begins; None if no affine form says that."""
         if variable not in self.initial:

@@ -261,6 +261,7 @@ def refuse_unknown_pointers(text: CText, region: Region, arrays: Sequence[Variab
         while isinstance(initial, c.Parentheses | c.Cast):
             initial = initial.inner if isinstance(initial, c.Parentheses) else initial.operand
         is_fresh = isinstance(initial, c.Call) and initial.function.name in _ALLOCATORS
+        is_fresh = is_fresh or (isinstance(initial, c.Opaque) and initial.what == "new")
         is_fresh = is_fresh or (array.initial is not None and is_null(array.initial))
         changes = (
             node

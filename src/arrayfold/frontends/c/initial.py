@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from arrayfold.c import tree as c
 from arrayfold.c.source import Region, assigned_in, changed_operand, variables_with_address
 from arrayfold.c.tree import Expression, Variable, bare, declared_in, named_in, walk
@@ -25,6 +27,8 @@ def initial_values(region: Region) -> dict[Variable, Expression]:
     before = changed if is_repeated else _changed_outside(nodes, region)
     fixed = {*function.parameters, *declared_in(nodes)} - changed - seen
 
+    factors = set(_factors(region.nodes()))
+
     def is_own(variable: Variable) -> bool:
         is_plain = variable.type.is_integer and not variable.is_array and not variable.is_pointer
         is_local = variable.storage == "local" and not variable.is_volatile
@@ -38,7 +42,21 @@ def initial_values(region: Region) -> dict[Variable, Expression]:
         and is_own(variable)
         and all(one in fixed and one.storage != "static" for one in named_in(walk(variable.initial)))
         and all(map(_cannot_wrap, walk(variable.initial)))
+        and not (_is_quotient(variable.initial) and variable in factors)
     }
+
+
+def _is_quotient(value: Expression) -> bool:
+    return any(isinstance(one, c.Binary) and one.operator in ("/", "%") for one in walk(value))
+
+
+def _factors(nodes: Iterable[c.Node]) -> Iterator[Variable]:
+    """The variables in products with others, such as rows of `half = w / 2` elements in `y*half + x`."""
+    for node in nodes:
+        if isinstance(node, c.Binary) and node.operator == "*":
+            named = [list(named_in(walk(side))) for side in (node.left, node.right)]
+            if all(named):
+                yield from (one for side in named for one in side)
 
 
 def _cannot_wrap(node: c.Node) -> bool:

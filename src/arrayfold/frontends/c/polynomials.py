@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 
 import islpy as isl
 
 from arrayfold.base.errors import NotAffine
 from arrayfold.c import tree as c
-from arrayfold.c.tree import Expression
+from arrayfold.c.tree import Expression, Variable
 from arrayfold.exact.formula import Formula
-from arrayfold.exact.formula_isl import from_aff
+from arrayfold.exact.formula_isl import from_aff, to_pw_aff
 from arrayfold.exact.isl import coalesced, integer
 from arrayfold.frontends.c.affine import AffineReader, Scope
 from arrayfold.frontends.c.integers import constant
@@ -64,11 +63,16 @@ class Polynomial:
         return total
 
     def affine(self, space: isl.Space) -> isl.PwAff | None:
-        """It as an affine value { [i] -> [v] } in a space; None if a stride is no number."""
-        if not all(stride.is_constant for stride in self.terms):
-            return None
-        scaled = (value.scale_val(integer(int(stride.as_number()))) for stride, value in self.terms.items())
-        return coalesced(reduce(isl.PwAff.add, scaled, constant(space, 0)))
+        """It as an affine value { [i] -> [v] } in a space; None if it is none."""
+        total = constant(space, 0)
+        for stride, value in self.terms.items():
+            if stride.is_constant:
+                total = total.add(value.scale_val(integer(int(stride.as_number()))))
+            elif stride.is_affine and value.is_cst():
+                total = total.add(to_pw_aff(stride, space).mul(value))
+            else:
+                return None
+        return coalesced(total)
 
     def strides(self) -> list[Formula]:
         """The strides of what iterators change."""
@@ -108,6 +112,10 @@ class PolynomialReader:
                 return self._converted(expression, operand, scope, depth)
             case c.Reference(variable=variable) if variable in scope.sums:
                 return scope.sums[variable].mapped(scope.lifted)
+            case c.Reference(variable=variable) if self._affine.has_initial_value(variable):
+                known = self._initial(variable)
+                if known is not None:
+                    return known.mapped(scope.lifted)
             case _:
                 pass
         try:
@@ -117,6 +125,16 @@ class PolynomialReader:
             if found is None:
                 raise
             return found
+
+    def _initial(self, variable: Variable) -> Polynomial | None:
+        """What a variable is when the region begins, if that is a product such as `plane = w*h`."""
+        if self._affine.initial_value(variable) is not None:
+            return None
+        try:
+            found = self.read(self._affine.initial[variable], Scope.outside())
+        except NotAffine:
+            return None
+        return found if found.as_formula() is not None else None
 
     def _leaf(self, expression: Expression, scope: Scope) -> Polynomial:
         return Polynomial({ONE: self._affine.attempt(expression, scope)})

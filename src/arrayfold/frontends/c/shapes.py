@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
-from arrayfold.exact.factors import quotient
+from arrayfold.exact.factors import quotient, with_remainder
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.formula_isl import to_pw_aff
 from arrayfold.exact.isl import coalesced, integer
@@ -52,7 +52,19 @@ class Shape:
                     found[k] = found[k].add(part)
                     break
             else:
+                return self._divided(subscript, space)
+        return found
+
+    def _divided(self, subscript: Polynomial, space: isl.Space) -> list[isl.PwAff] | None:
+        """The same for a subscript without iterators, such as that of the last element, n*(m + 1) + m."""
+        rest = subscript.as_formula()
+        found: list[isl.PwAff] = []
+        for own in self.strides:
+            parts = None if rest is None else with_remainder(rest, own)
+            if parts is None or not parts[0].is_affine:
                 return None
+            found.append(to_pw_aff(parts[0], space))
+            rest = parts[1]
         return found
 
 
@@ -94,6 +106,9 @@ def candidate_shapes(subscripts: Sequence[Polynomial]) -> list[Shape]:
     """
     strides = dict.fromkeys(abs_of(one) for subscript in subscripts for one in subscript.strides())
     symbolic = _chain(one for one in strides if not one.is_constant)
+    if symbolic == []:
+        # Parts of one array, at p, p + n and p + 2*n.
+        symbolic = _chain(dict.fromkeys(abs_of(one) for part in subscripts for one in _offsets(part)))
     numbers = [one for one in strides if one.is_constant and one != ONE]
     if symbolic is None or not symbolic:
         return []
@@ -106,6 +121,11 @@ def candidate_shapes(subscripts: Sequence[Polynomial]) -> list[Shape]:
             if shape.is_valid and shape not in shapes:
                 shapes.append(shape)
     return shapes
+
+
+def _offsets(subscript: Polynomial) -> Iterable[Formula]:
+    """The strides by which a subscript moves in no iteration."""
+    return (one for one in subscript.terms if not one.is_constant and one not in subscript.strides())
 
 
 def _is_larger_multiple(stride: Formula, other: Formula) -> bool:

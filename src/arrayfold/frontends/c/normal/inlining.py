@@ -137,12 +137,18 @@ def _may_come_first(
             return True
         if effects_of(inner.value):
             return False
-    elif effects_of(whole) and bare(whole) is not call:
+    elif isinstance(inner, c.Call) and isinstance(statement, c.Evaluate):
+        if any(map(effects_of, inner.arguments)):
+            return False
+    elif effects_of(whole) and inner is not call:
         return False
     if bare(whole) is call:
         return True
-    others = (one for one in walk(whole) if isinstance(one, c.Call) and one is not call)
-    return _writes_nothing(function) and all(only_computes(one.function) for one in others)
+    others = (one.function for one in walk(whole) if isinstance(one, c.Call) and one not in (call, inner))
+    return _writes_nothing(function) and all(
+        only_computes(one) or (one.name in scene.functions and _writes_nothing(scene.functions[one.name]))
+        for one in others
+    )
 
 
 def _writes_nothing(function: FunctionTree) -> bool:

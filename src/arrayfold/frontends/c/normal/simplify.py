@@ -22,12 +22,14 @@ from arrayfold.frontends.c.normal.rotations import rotating_pointers
 from arrayfold.frontends.c.normal.rows import bracketed_elements, named_rows
 from arrayfold.frontends.c.normal.scene import RegionScene, Rewriting
 from arrayfold.frontends.c.normal.side_effects import hoisted_effects
+from arrayfold.frontends.c.normal.sizes import named_sizes
 from arrayfold.frontends.c.normal.toggles import toggled_numbers
 
 _MOST_ROUNDS = 60
 _PASSES: Sequence[Callable[[RegionScene], Iterator[Rewriting]]] = (
     smaller_regions,
     declared_results,
+    named_sizes,
     filling_loops,
     bracketed_elements,
     named_rows,
