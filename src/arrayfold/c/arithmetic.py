@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from arrayfold.exact.formula import Atom, Extreme, Floor, Formula, Monomial, Remainder
@@ -138,3 +138,12 @@ def without_outer(text: str) -> str:
     """
     inner = text[1:-1]
     return inner if text == parenthesised(text) == f"({inner})" else text
+
+
+def subscripted(name: str, rows: Iterable[str]) -> str:
+    """An element as C: the name of an array with its subscripts.
+
+    >>> subscripted("A", ["(i + 1)", "(i) - (j)"]), subscripted("A", ["(f(i), j)"]), subscripted("x", [])
+    ('A[i + 1][(i) - (j)]', 'A[(f(i), j)]', 'x')
+    """
+    return name + "".join(f"[{row if ',' in row else without_outer(row)}]" for row in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +12,9 @@ from arrayfold.c import tree as c
 from arrayfold.c.lexer import blank, subscripts_after
 from arrayfold.c.source import CSource, CText
 from arrayfold.c.tree import CStatement, Expression, Variable, array_access, children, walk
+
+# A level of lines that are generated; in a file it becomes what that file has for a level.
+INDENT = "\t"
 
 
 @dataclass(frozen=True)
@@ -45,13 +49,46 @@ def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | Non
     return "".join([*pieces, text[start:end]])
 
 
+def indented(lines: Iterable[str]) -> list[str]:
+    """Lines one level further to the right, but for those of the preprocessor."""
+    return [line if line.startswith("#") else INDENT + line for line in lines]
+
+
 def region_lines(source: CSource, lines: Iterable[str]) -> str:
-    """Lines with the region's indentation and the file's line ends."""
+    """Lines with the indentation of the region and of the file, and the file's line ends."""
+    text = source.text.text
     start = source.region.statements[0].span.start if source.region.statements else source.region.start
-    line = source.text.text[source.text.text.rfind("\n", 0, start) + 1 : start]
+    line = text[text.rfind("\n", 0, start) + 1 : start]
     indent = line if not line.strip() else "  "
-    newline = "\r\n" if "\r\n" in source.text.text else "\n"
-    return "".join((text if text.startswith("#") or not text else indent + text) + newline for text in lines)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    unit = _level_of(text)
+
+    def placed(line: str) -> str:
+        if line.startswith("#") or not line:
+            return line
+        inner = line.lstrip(INDENT)
+        return indent + unit * (len(line) - len(inner)) + inner
+
+    return "".join(placed(line) + newline for line in lines)
+
+
+def _level_of(text: str) -> str:
+    """How the lines of a text are indented from one level to the next: a tab, or so many spaces.
+
+    >>> _level_of("{\\n    a;\\n    {\\n        b;\\n    }\\n}"), _level_of("{\\n\\ta;\\n}"), _level_of("x")
+    ('    ', '\\t', '  ')
+    """
+    found: Counter[str] = Counter()
+    outer, was_open = "", False
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        indent = line[: len(line) - len(line.lstrip(" \t"))]
+        if indent.startswith(outer) and 0 < len(indent) - len(outer) <= 8 and was_open:
+            found[indent[len(outer) :]] += 1
+        outer, was_open = indent, line.rstrip().endswith(("{", ")"))
+    ((level, _),) = found.most_common(1) or [("  ", 0)]
+    return level
 
 
 class NotInText(Exception):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from arrayfold.base.errors import InputError
+from arrayfold.c.edits import INDENT
 from arrayfold.c.source import CSource
 from arrayfold.codegen.loops import condition_text
 from arrayfold.codegen.names import variables_in
@@ -26,7 +27,7 @@ def assumption_checks(source: CSource, assumptions: Iterable[Assumption]) -> lis
         text = _condition(source, one)
         lines += [
             f"if (!({text})) /* {one.reason} */".replace("*/", "* /", one.reason.count("*/")),
-            "  abort();",
+            f"{INDENT}abort();",
         ]
     if lines and not means_the_library(source, "abort"):
         raise InputError(

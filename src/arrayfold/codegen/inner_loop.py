@@ -9,7 +9,7 @@ memory, iterations run one by one, each address with its own modulo.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -18,12 +18,12 @@ from typing import Literal
 import islpy as isl
 
 from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, sum_of, wrapped
+from arrayfold.c.edits import indented
 from arrayfold.codegen.ranges import formula_in_loops
 from arrayfold.codegen.rotation import Moving, Rings
 from arrayfold.exact.formula import Formula
 from arrayfold.mapping.layout import Row
 
-INDENT = "  "
 _TURNS = 2
 _NEAR = 64
 _SHORT = 64
@@ -386,8 +386,3 @@ def _slope(value: Formula, iterator: str) -> int | None:
     if found is None or not found[0][0].is_constant:
         return None
     return int(found[0][0].as_number())
-
-
-def indented(lines: Iterable[str]) -> list[str]:
-    """Lines further to the right, but for those of the preprocessor."""
-    return [line if line.startswith("#") else INDENT + line for line in lines]

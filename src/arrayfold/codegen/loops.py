@@ -11,7 +11,8 @@ import islpy as isl
 
 from arrayfold.base.errors import InputError, IslFailure
 from arrayfold.c.arithmetic import choose, parenthesised, without_outer
-from arrayfold.codegen.inner_loop import INDENT, InnerLoop, Mode, indented
+from arrayfold.c.edits import INDENT, indented
+from arrayfold.codegen.inner_loop import InnerLoop, Mode
 from arrayfold.codegen.ranges import NODES, OPERATIONS, Ranges, constant_of, operands_of, parts_of
 from arrayfold.exact.formula import Formula
 from arrayfold.exact.isl import sets_of

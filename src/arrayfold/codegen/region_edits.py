@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arrayfold.base.errors import ArrayfoldError, InputError
-from arrayfold.c.edits import Edit, NotInText, Rewriter, region_lines
+from arrayfold.c.edits import INDENT, Edit, NotInText, Rewriter, region_lines
 from arrayfold.c.lexer import identifiers
 from arrayfold.c.source import CSource
 from arrayfold.c.tree import Declare, For, If, Reference, Subscript, Variable, subscripts_of, walk
@@ -124,7 +124,8 @@ def _size_check(region: FoldedRegion) -> list[str]:
             "Give that variable another name.",
         )
     text = parameter_text(source.parameters)
-    return [f"if ({' || '.join(f'{text(name)} != {value}' for name, value in sizes.items())})", "  abort();"]
+    others = " || ".join(f"{text(name)} != {value}" for name, value in sizes.items())
+    return [f"if ({others})", f"{INDENT}abort();"]
 
 
 def _kept_loops(region: FoldedRegion, storages: Sequence[Storage]) -> list[Edit]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from arrayfold.c.arithmetic import subscripted
 from arrayfold.exact.formula import Formula
 
 MOST_CELLS = 8
@@ -75,7 +76,7 @@ class Ring:
     def _cell(self, k: int, others: tuple[str, ...]) -> str:
         moving = f"({self.at} + {k}) % {self.moving.period}" if k else self.at
         rows = [*others[: self.moving.position], moving, *others[self.moving.position :]]
-        return self.array + "".join(f"[{row}]" for row in rows)
+        return subscripted(self.array, rows)
 
     def load(self) -> list[str]:
         """Declares the variables with the values of the cells."""

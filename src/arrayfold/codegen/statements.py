@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from arrayfold.base.errors import InputError
-from arrayfold.c.arithmetic import formula_text, parenthesised
-from arrayfold.c.edits import NotInText, Rewriter, apply_edits
+from arrayfold.c.arithmetic import formula_text, parenthesised, subscripted
+from arrayfold.c.edits import INDENT, NotInText, Rewriter, apply_edits, indented
 from arrayfold.c.lexer import end_of_statement
 from arrayfold.c.printer import ExpressionPrinter
 from arrayfold.c.source import Copy, CSource, StatementSource
@@ -153,7 +153,7 @@ class StatementWriter:
         if not conditions:
             return body
         joined = " && ".join(map(parenthesised, conditions)) if len(conditions) > 1 else conditions[0]
-        return [f"if ({joined}) {{", *(f"  {line}" for line in body), "}"]
+        return [f"if ({joined}) {{", *indented(body), "}"]
 
     def _converted(self, statement: StatementSource, iterator: Variable, text: str) -> str:
         """The value of an iterator, of the type that it had where that makes a difference."""
@@ -224,7 +224,7 @@ class StatementWriter:
         rewriter.visit(node)
         lines = apply_edits(text.text, rewriter.found, node.span.start, end).split("\n")
         rest = textwrap.dedent("\n".join(lines[1:])).split("\n") if len(lines) > 1 else []
-        return [lines[0].rstrip(), *(f"    {line.rstrip()}" for line in rest)]
+        return [lines[0].rstrip(), *(f"{INDENT}{line.rstrip()}" for line in rest)]
 
     def _folded_element(
         self, variable: Variable, texts: Sequence[str], tree: Reference | Subscript, *, is_write: bool
@@ -238,7 +238,7 @@ class StatementWriter:
             return by_cell
         pointer = self._pointer(variable)
         if pointer is not None:
-            return pointer + "".join(f"[{text}]" for text in texts)
+            return subscripted(pointer, texts)
         storage = self.storages.get(variable)
         is_folded = any(
             one.variable is variable
@@ -260,7 +260,7 @@ class StatementWriter:
             return storage.element(factors, self.inner, values, may_move=all(map(self._may_move, trees)))
         new = self.hoisted.get(variable)
         if new is not None and variable.is_array and new != variable.name:
-            return new + "".join(f"[{text}]" for text in texts)
+            return subscripted(new, texts)
         return None
 
     def _reached_element(self, tree: Expression, *, is_write: bool) -> str | None:

@@ -10,7 +10,8 @@ from fractions import Fraction
 import islpy as isl
 
 from arrayfold.c.allocation import Allocation
-from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, without_outer
+from arrayfold.c.arithmetic import NameText, formula_text, parenthesised, subscripted, without_outer
+from arrayfold.c.edits import INDENT
 from arrayfold.c.tree import Expression, Variable
 from arrayfold.codegen.inner_loop import InnerLoop
 from arrayfold.codegen.names import Names
@@ -382,7 +383,7 @@ class Storage:
             rows = self._flattened(rows)
         if self.allocation is not None:
             rows = rows or ["0"]
-        return self.name + "".join(f"[{row}]" for row in rows)
+        return subscripted(self.name, rows)
 
     def one_size(self, sizes: Sequence[str]) -> str:
         """The product of its extents, whose texts are given."""
@@ -396,13 +397,14 @@ class Storage:
         text = rows[0]
         for row, extent in zip(rows[1:], self.sizes.extents[1:], strict=True):
             size = parenthesised(formula_text(extent, self.parameter))
-            text = f"(long long){parenthesised(text)} * {size} + {row}"
+            rest = "" if row in ("0", "(0)") else f" + {row}"
+            text = f"(long long){parenthesised(text)} * {size}{rest}"
         return [text]
 
 
 def _allocated(declared: str, name: str, size: str) -> list[str]:
     """The lines that allocate memory for a pointer that is declared there."""
-    return [f"{declared} = malloc({size});", f"if (!{name})", "  abort();"]
+    return [f"{declared} = malloc({size});", f"if (!{name})", f"{INDENT}abort();"]
 
 
 def written_type(variable: Variable) -> str:
