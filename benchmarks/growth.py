@@ -1,6 +1,6 @@
 """How the time of a fold grows with the program, as a table with fitted exponents.
 
-    python benchmarks/growth.py [--stages 10,30,100,300,1000] [--json FILE] [MODE ...]
+    python benchmarks/growth.py [--stages 10,30,100,300,1000] [--budget SECONDS] [--json FILE] [MODE ...]
 
 A chain of stencil stages, each a loop of its own that reads three points of the array before, is folded by
 the command with different options. The exponent is the slope of a line through the logarithms of stages and
@@ -100,26 +100,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("modes", nargs="*", help=f"of {', '.join(MODES)} and physics; default: all")
     parser.add_argument("--stages", default="10,30,100,300,1000", help="lengths of the chain")
+    parser.add_argument("--budget", default="60", help="what each fold may take, in seconds")
     parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
     arguments = parser.parse_args()
     stages = [int(one) for one in arguments.stages.split(",")]
     chosen: list[str] = arguments.modes or [*MODES, "physics"]
+    budget = f"--budget {arguments.budget}"
     rows: dict[str, dict[str, Any]] = {}
-    table = Table("seconds", *map(str, stages), "exponent", "MB", box=None)
+    table = Table("seconds", *map(str, stages), "exponent", "MB", "smaller", box=None)
     for mode in chosen:
         if mode == "physics":
             continue
-        found = {k: seconds_of(chain(k), MODES[mode]) for k in stages}
+        found = {k: seconds_of(chain(k), f"{MODES[mode]} {budget}") for k in stages}
         rows[mode] = {str(k): one for k, one in found.items()}
         slope = exponent({k: one["seconds"] for k, one in found.items()})
         shown = [f"{one['seconds']:.2f}" for one in found.values()]
         most = max(one["MB"] for one in found.values())
-        table.add_row(mode, *shown, "" if slope is None else f"{slope:.2f}", f"{most:.0f}")
+        smaller = ", ".join(f"{one['smaller']}/{one['arrays']}" for one in found.values())
+        table.add_row(mode, *shown, "" if slope is None else f"{slope:.2f}", f"{most:.0f}", smaller)
     console = Console(width=120)
     console.print(table)
     if "physics" in chosen:
         statements, arrays = _PHYSICS
-        found = rows["physics"] = seconds_of(physics(statements, arrays), "")
+        found = rows["physics"] = seconds_of(physics(statements, arrays), budget)
         words = f"{found['smaller']} of {found['arrays']} arrays became smaller"
         console.print(f"physics: {found['seconds']:.2f} s, {found['MB']:.0f} MB; {words}")
     if arguments.json:

@@ -105,7 +105,7 @@ class _Reach:
         found = {
             formula
             for formula in self._guesses(strides)
-            if all(formula.evaluate(params) >= value for params, value in exact)
+            if all(formula.number(params) >= value for params, value in exact)
         }
         return sorted(found, key=lambda formula: self.request.rank(formula))[:_PROPOSED]
 
@@ -134,8 +134,9 @@ class _Reach:
         return list(found)
 
     def _guesses(self, strides: Strides) -> Iterator[Formula]:
+        one = Formula.constant(1)
         tops = {
-            sum((a * x for a, x in zip(strides, vertex, strict=True)), start=Formula.constant(1))
+            Formula.sum((one, *(a * x for a, x in zip(strides, vertex, strict=True))))
             for vertex in self.vertices
         }
         largest = _undominated(tops, self.samples)
@@ -162,7 +163,7 @@ class _Reach:
 
 def _undominated(formulas: set[Formula], samples: Sequence[Values]) -> list[Formula]:
     """The fewest of them that together are nowhere below the others, as far as the samples show."""
-    values = {formula: [formula.evaluate(params) for params in samples] for formula in formulas}
+    values = {formula: [formula.number(params) for params in samples] for formula in formulas}
     top = [max(column) for column in zip(*values.values(), strict=True)]
     kept = [formula for formula in formulas if any(map(operator.eq, values[formula], top))]
     for formula in sorted(kept, key=lambda formula: (sum(values[formula]), str(formula))):

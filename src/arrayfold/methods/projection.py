@@ -182,7 +182,9 @@ class _Projections:
         few = few_points(vectors, _MOST_POINTS)
         if few is not None:
             half = sorted(point for point in few if next(filter(None, point)) > 0)
-            return _separate(self.directions, half)
+            separated = _separate(self.directions, half)
+            assert separated is not None
+            return separated
         found: list[tuple[Vector, int]] = []
         for k, axis in enumerate(axes(self.rank)):
             if not vectors.is_empty():
@@ -244,28 +246,39 @@ def _is_short(vectors: isl.Set) -> bool:
     )
 
 
-def _separate(directions: Sequence[Vector], remaining: Sequence[Vector]) -> tuple[tuple[Vector, int], ...]:
+def _separate(
+    directions: Sequence[Vector], remaining: Sequence[Vector], below: float = math.inf
+) -> tuple[tuple[Vector, int], ...] | None:
     """Rows with constant moduli that tell finitely many differences from zero, of a small product.
 
     Either one row tells all of them apart, with the smallest modulus that divides none of its values; or its
     modulus exceeds the values, and other rows follow for the differences on which it vanishes.
+
+    below  what the product must be below; None where it is not
     """
     if not remaining:
         return ()
     values = {row: {abs(dot(row, point)) for point in remaining} for row in directions}
-    whole = [row for row in directions if 0 not in values[row]]
+    best: tuple[tuple[Vector, int], ...] | None = None
+    for row in directions:
+        modulus = None if 0 in values[row] else _smallest_divisor_of_none(values[row], below)
+        if modulus is not None:
+            best, below = ((row, modulus),), modulus
     narrow = sorted((row for row in directions if any(values[row])), key=lambda row: max(values[row]))
-    found: list[tuple[tuple[Vector, int], ...]] = [
-        ((row, _smallest_divisor_of_none(values[row])),) for row in whole
-    ]
     for row in narrow[:_BREADTH]:
+        modulus = max(values[row]) + 1
+        if modulus >= below:
+            break
         left = [point for point in remaining if not dot(row, point)]
-        found.append(((row, max(values[row]) + 1), *_separate(directions, left)))
-    return min(found, key=lambda rows: math.prod(modulus for _, modulus in rows))
+        rest = _separate(directions, left, -(-below // modulus))
+        if rest is not None:
+            best, below = ((row, modulus), *rest), modulus * math.prod(m for _, m in rest)
+    return best
 
 
-def _smallest_divisor_of_none(values: Collection[int]) -> int:
-    return next(m for m in itertools.count(2) if all(value % m for value in values))
+def _smallest_divisor_of_none(values: Collection[int], below: float) -> int | None:
+    candidates = itertools.takewhile(lambda m: m < below, itertools.count(2))
+    return next((m for m in candidates if all(value % m for value in values)), None)
 
 
 def _with_formulas(conflicts: Conflicts, fold: _ProjectedRows) -> ModularMapping:

@@ -62,6 +62,7 @@ class Text:
         self._watch = watch
         self._unit = translation_unit(file, data, arguments)
         self._top = [TextNode(cursor) for cursor in self._unit.cursor.get_children()]
+        self._functions: dict[str, TextNode] = {}
         self._code: dict[int, Callable[[list[Any]], Any]] = {}
         self._lasting: dict[int, VariableSlot] = {}
         self._directives: dict[str, list[Directive]] = {}
@@ -79,12 +80,14 @@ class Text:
 
     def function(self, name: str) -> TextNode:
         """A function of the text by its name."""
-        found = definitions_of(self._unit.cursor, name)
-        if len(found) > 1:
-            raise Unsupported(f"there are several functions {name}")
-        if not found:
-            raise Unsupported(f"there is no function {name}")
-        return TextNode(found[0])
+        if name not in self._functions:
+            found = definitions_of(self._unit.cursor, name)
+            if len(found) > 1:
+                raise Unsupported(f"there are several functions {name}")
+            if not found:
+                raise Unsupported(f"there is no function {name}")
+            self._functions[name] = TextNode(found[0])
+        return self._functions[name]
 
     def run(self, name: str) -> Any:
         """Call a function with arguments of which only the sizes are known: what it returns."""
