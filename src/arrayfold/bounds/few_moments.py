@@ -3,13 +3,14 @@
 In the middle of a loop nest things are as they are most of the time. So of each piece of the moments the
 first one is taken, the first one of those that are a step or two away from its borders, and the last one.
 The cells that are live at one moment are few pieces, however many those of all moments are; they are counted
-exactly.
+exactly: at one size, which is quick, and for all sizes where they are the most there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+import itertools
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import islpy as isl
@@ -34,24 +35,39 @@ def counts_at_few_moments(moments: isl.Map, context: isl.Set) -> tuple[bool, Cou
 
     moments  { [t] -> A[x] }
     """
-    probe = large_parameters(context)
-    here = fix_parameters(probe)
-    found: list[tuple[float, Counts]] = []
-    for number, moment in enumerate(_chosen(coalesced(moments.domain()), here)):
-        if number == _MOST_MOMENTS:
-            break
-        with (
-            suppress(BudgetExceeded, IslFailure),
-            Budget.of_work(_OPERATIONS_FOR_ONE, 0.25).limit("the cells of a moment"),
-        ):
+    here = fix_parameters(large_parameters(context))
+    chosen = itertools.islice(_chosen(coalesced(moments.domain()), here), _MOST_MOMENTS)
+    at_one_size = moments.intersect_params(here)
+    found: list[Counts] = []
+    elsewhere: list[Counts] = []
+    for moment in sorted(chosen, key=lambda one: -_number(at_one_size, one)):
+        with _limit():
             cells = coalesced(moments.intersect_domain(moment).range())
             counts = _counts(cells) if cells.n_basic_set() <= _MOST_PIECES else []
-            values = (
-                formulas[0].evaluate(probe) for where, formulas in counts if not where.is_disjoint(here)
-            )
-            found.append((float(max(values, default=0)), counts))
-    found.sort(key=lambda one: -one[0])
-    return False, [piece for _, counts in found[:_MOST_KEPT] for piece in counts]
+            is_here = any(not where.is_disjoint(here) for where, _ in counts)
+            (found if is_here else elsewhere).append(counts)
+        if len(found) == _MOST_KEPT:
+            break
+    return False, [piece for counts in [*found, *elsewhere][:_MOST_KEPT] for piece in counts]
+
+
+@contextmanager
+def _limit() -> Generator[None]:
+    """One moment may fail, or be given up."""
+    with (
+        suppress(BudgetExceeded, IslFailure),
+        Budget.of_work(_OPERATIONS_FOR_ONE, 0.25).limit("the cells of a moment"),
+    ):
+        yield
+
+
+def _number(moments: isl.Map, moment: isl.Set) -> int:
+    """How many cells are live at a moment of one size; none if that is not known."""
+    with _limit():
+        cells = moments.intersect_domain(moment).range().project_out_all_params()
+        counted = (from_qpolynomial(count).as_number() for _, count in cast(Any, cells).card().get_pieces())
+        return int(max(counted, default=0))
+    return 0
 
 
 def _counts(cells: isl.Set) -> Counts:

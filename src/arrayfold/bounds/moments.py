@@ -221,7 +221,10 @@ def _count_moments(conflicts: Conflicts, budget: Budget) -> LowerBound:
     limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS)
     # Where there are so many pieces, counting all moments would take minutes.
     ways = [] if moments.n_basic_map() > _MOST_PIECES else [largest_counts, counts_at_ends]
-    for count in (*ways, partial(counts_at_few_moments, context=conflicts.context)):
+    few = partial(counts_at_few_moments, context=conflicts.context)
+    for count in (*ways, few):
+        # What was given up before leaves nothing of the limit to the few moments.
+        limit = budget.part(_SHARE_FOR_MOMENTS, _MOST_OPERATIONS) if count is few and ways else limit
         counted = isolated(partial(_counted_text, count, moments, limit), limit)
         if counted is not None:
             break
