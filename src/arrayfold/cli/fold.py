@@ -386,6 +386,8 @@ class _Job:
 
         if self.source.order is not None or self.options.share is not None or self.options.local is not None:
             return ""
+        if self.code.keeps_order:
+            return ""
         large = [one.problem for one in results if any(map(_stays_large, one.arrays))]
 
         def look(_: Callable[[str], None]) -> OrderHint | None:

@@ -111,14 +111,24 @@ class FoldedOutput:
         """Whether a module of MLIR is folded, and is to be written as such."""
         return self.file.endswith(".mlir")
 
-    def _write_mlir(self, results: Sequence[FoldResult]) -> None:
+    @property
+    def keeps_order(self) -> bool:
+        """Whether what is to be written can have no other order."""
+        return self.output is not None and (self._is_jscop or self._is_mlir)
+
+    def _write_mlir(self, results: Sequence[FoldResult], budget: Budget) -> None:
+        from arrayfold.base.deadline import answer_in_time
         from arrayfold.base.input_file import read_input, text_of
         from arrayfold.fold.mlir import folded_mlir
 
         assert self.output is not None
         path = Path(self.file)
         text = text_of(path, read_input(path))
-        folded = folded_mlir(self.file, text, results, as_layout=self.layout_maps)
+
+        def write(_: object) -> str:
+            return folded_mlir(self.file, text, results, as_layout=self.layout_maps)
+
+        folded = answer_in_time(write, budget, "the folded module", known=results)
         write_output(self.output, folded.encode(), force=self.force, source=self.file)
 
     def _write_jscop(self, results: Sequence[FoldResult]) -> None:
@@ -149,7 +159,7 @@ class FoldedOutput:
             self._write_jscop(results)
             return [], None
         if self._is_mlir:
-            self._write_mlir(results)
+            self._write_mlir(results, budget)
             return [], None
         regions, code = self._code(results, budget)
         for name in (name for region in regions for name in region.unfolded):

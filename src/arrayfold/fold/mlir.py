@@ -7,9 +7,11 @@ from itertools import islice
 
 import islpy as isl
 
+from arrayfold.base.budget import Budget
 from arrayfold.base.errors import CheckFailed, InputError
 from arrayfold.codegen.mlir import MlirFold, write_mlir
 from arrayfold.codegen.same_values import differing_accesses
+from arrayfold.fold.against import compare_modules
 from arrayfold.fold.result import FoldResult
 from arrayfold.frontends.mlir.read import read_mlir
 from arrayfold.mapping.modular import ModularMapping
@@ -55,11 +57,20 @@ def _check(file: str, text: str, folded: str, result: FoldResult, folds: Sequenc
             for one in (text, folded)
         )
         differing = differing_accesses(old, new, is_fresh=True)
-        if differing:
+        if differing and not _is_equal_when_run(file, text, folded, result.problem.name):
             raise CheckFailed(
                 f"nothing is written, because {differing[0]} differently in the folded module\n"
                 "  This is a defect of arrayfold: please report it, with the file and the command."
             )
+
+
+def _is_equal_when_run(file: str, text: str, folded: str, name: str) -> bool:
+    """Whether a function does the same when both are executed; isl's dataflow errs now and then."""
+    try:
+        compared = compare_modules((file, text), (file, folded), {}, Budget(None))
+    except InputError:
+        return False
+    return any(one.function == name and one.verdict == "equal" for one in compared)
 
 
 def _accessed(program: Program, array: str) -> isl.Set:

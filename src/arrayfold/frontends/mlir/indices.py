@@ -38,6 +38,20 @@ class Parameter:
     dimension: int | None = None
 
 
+class _Remainder(str):
+    """A remainder with the sign of its dividend, or that and the divisor, as text."""
+
+    __slots__ = ("dividend", "divisor")
+    dividend: str
+    divisor: int
+
+
+def _with_parts(text: str, dividend: str, divisor: int) -> _Remainder:
+    found = _Remainder(text)
+    found.dividend, found.divisor = dividend, divisor
+    return found
+
+
 def plain_name(value: Value, default: str) -> str:
     """The name of a value as an identifier of isl."""
     name = re.sub(r"\W", "_", value.name_hint or default, flags=re.ASCII)
@@ -52,6 +66,8 @@ def add(left: Index, right: Index, sign: str = "+") -> Index:
         return left + right if sign == "+" else left - right
     if right == 0:
         return left
+    if isinstance(left, _Remainder) and right == left.divisor and sign == "+":
+        return _with_parts(f"({left} + {right})", left.dividend, left.divisor)
     return f"({left} {sign} ({right}))" if isinstance(right, int) else f"({left} {sign} {right})"
 
 
@@ -211,12 +227,18 @@ class Indices:
 
 
 def _remainder(left: Index, right: Index) -> Index:
-    """The remainder that has the sign of what is divided."""
+    """The remainder with the sign of the dividend; of such a one plus the divisor, it is never negative."""
     if isinstance(left, int) and isinstance(right, int) and right > 0:
         return left % right if left >= 0 else -(-left % right)
-    if left is None or not isinstance(right, int) or right <= 0:
+    if not isinstance(left, str) or not isinstance(right, int) or right <= 0:
         return None
-    return f"(({left}) >= 0 ? (({left}) mod {right}) : (-((-({left})) mod {right})))"
+    if isinstance(left, _Remainder) and left.divisor == right and left.endswith(f"+ {right})"):
+        return f"(({left.dividend}) mod {right})"
+    # isl reads no choice inside of a choice.
+    if "?" in left:
+        return None
+    text = f"(({left}) >= 0 ? (({left}) mod {right}) : (-((-({left})) mod {right})))"
+    return _with_parts(text, left, right)
 
 
 def extreme(kind: str, values: Sequence[Index]) -> Index:
