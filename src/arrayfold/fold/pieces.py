@@ -27,8 +27,9 @@ from arrayfold.passes.split import Split, splits
 from arrayfold.program.guards import arrays_in_conditions, refuse_uncertain_loops
 from arrayfold.program.model import Array, Problem, Program
 
-# The size at which splits are compared, and what one must save there, and far out, to be taken.
-_SIZE = 8
+# The size at which splits are compared, an odd one so that there is a middle, and what one must save there,
+# and far out, to be taken.
+_SIZE = 9
 _SAVED = Fraction(95, 100)
 _MOST_PAIRS = 20_000
 _MOST_WORK = 200_000

@@ -32,6 +32,7 @@ class Split:
     axis    along which it is split, in the middle
     order   of the axes of the second part
     turned  which axes of the second part are reversed
+    middle  1 or 0: the part to which cells in the very middle belong
     """
 
     name: ClassVar[str] = "split"
@@ -41,6 +42,7 @@ class Split:
     axis: int
     order: tuple[int, ...]
     turned: tuple[bool, ...]
+    middle: int = 1
 
     def apply(self, program: Problem, budget: Budget | None = None) -> Program:
         """The program in which the array lies in another one."""
@@ -72,13 +74,13 @@ class Split:
     def place(self, cell: Vector, sizes: Mapping[str, int]) -> Vector:
         """Where a cell is at these sizes."""
         sums = [one.at(sizes) for one in self.sums]
-        if 2 * cell[self.axis] > sums[self.axis]:
+        if 2 * cell[self.axis] >= sums[self.axis] + self.middle:
             return (0, *cell)
         return (1, *(sums[k] - cell[k] if self.turned[k] else cell[k] for k in self.order))
 
     def conditions(self, names: Sequence[str]) -> tuple[str, str]:
         """Which cells are in the first part, and which in the second."""
-        middle = self.sums[self.axis] + 1
+        middle = self.sums[self.axis] + self.middle
         return f"2*{names[self.axis]} >= {middle}", f"2*{names[self.axis]} < {middle}"
 
 
@@ -98,5 +100,6 @@ def splits(array: Array, cells: isl.Set) -> Iterator[Split]:
         sums.append(total)
     axes = range(array.rank)
     turns = sorted(itertools.product((False, True), repeat=array.rank), key=sum, reverse=True)
-    for order, turned, axis in itertools.product(itertools.permutations(axes), turns, axes):
-        yield Split(array.name, tuple(sums), axis, order, turned)
+    choices = itertools.product(itertools.permutations(axes), turns, axes, (1, 0))
+    for order, turned, axis, middle in choices:
+        yield Split(array.name, tuple(sums), axis, order, turned, middle)
