@@ -9,9 +9,11 @@ import islpy as isl
 import pytest
 
 from arrayfold.base.errors import InputError
+from arrayfold.codegen.write import write_c
 from arrayfold.exact.isl import fix_parameters, maps_of, points, sets_of
 from arrayfold.exact.relations import close
 from arrayfold.fold.analysis import Analysis
+from arrayfold.fold.arrays import fold
 from arrayfold.frontends.c.read import read_c
 from arrayfold.program.model import Program
 
@@ -550,3 +552,47 @@ def test_constructs_that_are_refused(name: str) -> None:
 )
 def test_regions_in_which_nothing_runs(body: str) -> None:
     assert Analysis.of(program_of(body)).foldable() == ()
+
+
+CRITICAL = """double t[N][2];
+#pragma scop
+#pragma omp parallel for
+for (int i = 0; i < N; i++) {
+    #pragma omp critical (first)
+    { t[i][0] = B[i] * 2; C[i] = t[i][0]; }
+    #pragma omp critical (second)
+    { t[i][1] = B[i] + 1; C[i] += t[i][1]; }
+}
+#pragma endscop"""
+
+
+@pytest.mark.parametrize(
+    ("change", "size"),
+    [
+        (("(second)", "(second)"), "2"),
+        (("(second)", "(first)"), "1"),
+        (("#pragma omp critical (second)", ";"), "N"),
+        (("#pragma omp critical (second)", "#pragma omp atomic"), "N"),
+        (("+ 1;", "+ t[i][0];"), "N"),
+    ],
+)
+def test_what_critical_sections_keep_to_themselves_needs_one_cell(change: tuple[str, str], size: str) -> None:
+    body = CRITICAL.replace(*change).replace("atomic\n    {", "atomic write\n    ;{")
+    text = f"void f(int N, double B[restrict N], double C[restrict N])\n{{\n{body}\n}}\n"
+    (program,) = read_c("critical.c", text.encode())
+    result = fold(program)
+    assert str(result["t"].size) == size
+    if size != "N":
+        with pytest.raises(InputError, match="must stay as they are written"):
+            write_c([result.region("generate")])
+
+
+def test_sections_with_threads_of_their_own_keep_nobody_out() -> None:
+    body = "#pragma omp task\n{ t[i] = B[i]; C[i] = t[i]; }"
+    text = (
+        "void f(int N, double B[restrict N], double C[restrict N])\n{\ndouble t[N];\n#pragma scop\n"
+        "#pragma omp parallel for\nfor (int i = 0; i < N; i++) {\n#pragma omp critical\n"
+        f"{{ {body} }} }}\n#pragma endscop\n}}\n"
+    ).replace("{ #pragma", "{\n#pragma")
+    (program,) = read_c("critical.c", text.encode())
+    assert program.critical is None

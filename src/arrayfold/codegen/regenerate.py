@@ -276,6 +276,11 @@ def _refuse_lost_values(program: Program, source: CSource) -> None:
                 source.text.place(node.span.start),
                 "Use another iterator in the region.",
             )
+    if program.critical is not None:
+        raise InputError(
+            f"the critical sections of {source.name} must stay as they are written",
+            source.text.place(source.region.before),
+        )
     if source.has_tasks and program.is_as_written:
         raise InputError(
             f"the OpenMP constructs of {source.name} must stay as they are written",

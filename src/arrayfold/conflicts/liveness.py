@@ -369,6 +369,7 @@ def _live_in_one_execution(accesses: Accesses, order: Order) -> isl.Map:
     ends = ends.intersect(always(accesses.cells, not_after.wrap()))
     at_both = not_after.domain_product(not_after.reverse())
     if order.critical:
+        at_both = at_both.intersect_domain(ends.range()).intersect_range(accesses.moments)
         at_both = at_both.subtract(order.kept_out())
     live = ends.apply_range(at_both)
     live = live.union(

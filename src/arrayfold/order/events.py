@@ -59,12 +59,17 @@ class Order:
         A relation as given has pieces for all pairs of statements, and its complement many more. The order of
         a schedule is simple and stays as it is.
         """
+        critical = tuple(coalesced(one.intersect_domain(events)) for one in self.critical)
         if self.events is None:
-            return self
+            return replace(self, critical=critical) if critical else self
         pairs = isl.Map.from_domain_and_range(events, events)
         exclusive = None if self.exclusive is None else coalesced(self.exclusive.intersect(pairs))
         return replace(
-            self, before=coalesced(self.before.intersect(pairs)), exclusive=exclusive, events=events
+            self,
+            before=coalesced(self.before.intersect(pairs)),
+            exclusive=exclusive,
+            events=events,
+            critical=critical,
         )
 
     def not_after(self) -> isl.Map:

@@ -86,7 +86,7 @@ def read_directives(
             statement = _loop_after(text, region, pragma)
             _check_collapse(text, pragma, clauses, statement)
         elif name in _TASKS:
-            statement = _statement_after(text, region, pragma)
+            statement = statement_after(text, region, pragma)
         elif name not in _STANDALONE:
             raise text.error(
                 f"OpenMP directive {name!r} cannot be analysed",
@@ -249,7 +249,7 @@ def _check_collapse(text: CText, pragma: Pragma, clauses: Mapping[str, str], loo
         loop = only_statement(loop.body)
 
 
-def _statement_after(text: CText, region: Region, pragma: Pragma) -> CStatement:
+def statement_after(text: CText, region: Region, pragma: Pragma) -> CStatement:
     """The outermost statement that begins after a pragma, in its own block."""
     found = _first_after(pragma, (node for node in region.nodes() if isinstance(node, CStatement)))
     between = text.plain[pragma.end : found.span.start] if found else "}"

@@ -15,6 +15,7 @@ from arrayfold.c.tree import Block, For, FunctionTree, walk
 from arrayfold.frontends.c.assumptions import ContextBuilder
 from arrayfold.frontends.c.chosen import RegionChooser
 from arrayfold.frontends.c.clang import Unit, parse_c
+from arrayfold.frontends.c.critical import read_critical_blocks, sections_of
 from arrayfold.frontends.c.fields import with_fields
 from arrayfold.frontends.c.normal.simplify import edited, simplified
 from arrayfold.frontends.c.on_data import LoopsOnData, loops_over
@@ -149,6 +150,9 @@ def _read_programs(
             refuse_changed_sizes(text, reader)
         private = private_names(text, region, pragmas)
         program = RegionProgram(reader).program(private, parallel_around(text, region, pragmas))
+        if program.parallel or program.happens_before is not None:
+            blocks = read_critical_blocks(text, region, pragmas, unit.skipped)
+            program = replace(program, critical=sections_of(region, reader.found, blocks))
         programs.append(_apply_pragmas(program, text, wishes))
     return programs
 
