@@ -119,7 +119,7 @@ def time_together(
     numbers = Driver(program).numbers(sizes)
     with tempfile.TemporaryDirectory(prefix="arrayfold-") as folder:
         programs = {
-            name: _compiled(compiler, program, code, sizes, Path(folder, str(number)), 0.0)
+            name: _compiled(compiler, program, code, sizes, Path(folder, str(number)), 0.0, _WALL)
             for number, (name, code) in enumerate(versions.items())
         }
         for count in counts:
