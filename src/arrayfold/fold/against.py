@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Any, Literal, TypeAlias
 
 import islpy as isl
-from xdsl.dialects import func
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, i1
 
 from arrayfold.base.budget import Budget
@@ -19,7 +19,7 @@ from arrayfold.frontends.mlir.indices import plain_name
 from arrayfold.frontends.mlir.module import MlirModule, memref_type
 from arrayfold.frontends.mlir.read import program_of, walk_function
 from arrayfold.validation.mlir_code import FunctionCode, key_of, python_code
-from arrayfold.validation.mlir_run import Fault, Memory, Outcome, execute, outside_memory
+from arrayfold.validation.mlir_run import Fault, Integer, Memory, Outcome, execute, outside_memory
 from arrayfold.validation.sizes import first_sizes
 
 Verdict: TypeAlias = Literal["equal", "different", "undecided"]
@@ -97,7 +97,7 @@ def compare_modules(
 
 @dataclass(frozen=True)
 class _Size:
-    """A parameter: an argument of type index, or a size of one."""
+    """A parameter: an argument of type index or of which an index is made, or a size of one."""
 
     argument: int
     dimension: int | None = None
@@ -150,6 +150,8 @@ class _Pair:
             kind = memref_type(one)
             if isinstance(one.type, IndexType):
                 found[plain_name(one, f"n{number}")] = _Size(number)
+            elif any(isinstance(use.operation, arith.IndexCastOp) for use in one.uses) and one.type != i1:
+                found[plain_name(one, "n")] = _Size(number)
             elif kind is not None:
                 name = plain_name(one, f"arg{number}")
                 dynamic = [k for k, size in enumerate(kind.get_shape()) if size == DYNAMIC_INDEX]
@@ -209,17 +211,18 @@ class _Pair:
             context = context.intersect(program.running_sizes())
         return first_sizes([context], names, params)
 
-    def _arguments(self, trial: _Trial) -> list[int | Memory]:
+    def _arguments(self, trial: _Trial) -> list[int | Integer | Memory]:
         values = {parameter: trial.sizes[name] for name, parameter in self._parameters.items()}
-        found: list[int | Memory] = []
+        found: list[int | Integer | Memory] = []
         for number, one in enumerate(self.before.body.block.args):
             kind, key = memref_type(one), key_of("argument", number, trial.way)
             if kind is not None:
                 shape = enumerate(kind.get_shape())
                 extents = (values[_Size(number, k)] if size == DYNAMIC_INDEX else size for k, size in shape)
                 found.append(outside_memory(key, tuple(extents)))
-            elif isinstance(one.type, IndexType):
-                found.append(values[_Size(number)])
+            elif _Size(number) in values:
+                size = values[_Size(number)]
+                found.append(size if isinstance(one.type, IndexType) else Integer(size))
             else:
                 found.append(key & 1 if one.type == i1 else key)
         return found

@@ -29,6 +29,13 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Integer:
+    """An argument that is an integer, of which indices may be made."""
+
+    value: int
+
+
+@dataclass(frozen=True)
 class Touch:
     """A read or a write of a cell in a parallel loop."""
 
@@ -104,7 +111,7 @@ class Outcome:
 def execute(
     module: MlirModule,
     code: FunctionCode,
-    arguments: Sequence[int | Memory],
+    arguments: Sequence[int | Integer | Memory],
     *,
     is_reversed: bool = False,
     watched: int | None = None,
@@ -123,7 +130,8 @@ def execute(
         exec(compile(code.text, "<mlir>", "exec"), names)  # noqa: S102 - it is our own text
     except (SyntaxError, RecursionError, MemoryError):
         raise InputError(f"{module.whole.file}: loops are nested too deeply") from None
-    results: list[Any] = names["run"](*arguments)
+    given = (machine.integer(one.value) if isinstance(one, Integer) else one for one in arguments)
+    results: list[Any] = names["run"](*given)
     return Outcome(
         [one.cells if isinstance(one, Memory) else one for one in results],
         {number: one.cells for number, one in enumerate(arguments) if isinstance(one, Memory)},
@@ -158,7 +166,7 @@ class _Machine:
         """The names that the code uses."""
         return {
             "H": hash,
-            "I": self._integer,
+            "I": self.integer,
             "index": self._index,
             "outside": self._outside,
             "allocated": self._allocated,
@@ -172,7 +180,8 @@ class _Machine:
             "parallel": self._parallel,
         }
 
-    def _integer(self, value: int) -> int:
+    def integer(self, value: int) -> int:
+        """The fingerprint of an integer that is known."""
         found = hash((_INTEGER, 2 * value if value >= 0 else -2 * value - 1))
         self._integers[found] = value
         return found

@@ -192,7 +192,8 @@ class Indices:
         self._learn(operation)
         for result in operation.results:
             if isinstance(result.type, IndexType) and is_outermost and self.of(result) is None:
-                self.parameter(result, "n")
+                is_cast = isinstance(operation, arith.IndexCastOp)
+                self.parameter(result, plain_name(operation.operands[0], "n") if is_cast else "n")
 
     def _learn(self, operation: Operation) -> None:
         match operation:
