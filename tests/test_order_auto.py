@@ -323,3 +323,24 @@ def test_products_of_matrices_keep_one_row() -> None:
         assert isinstance(program, Program)
         choice = choose_order(program, dict.fromkeys("IJKL", size), MACHINE)
         assert choice.best.cost.cells == size
+
+
+def test_what_a_chain_leaves_idle_is_free() -> None:
+    """Three operations from one value to the next one: the other stages run beside them in one loop."""
+    program = program_of("""
+    void f(int n, float g, const float in[restrict n], float out[restrict n])
+    {
+      float low[n], slope[n];
+    #pragma scop
+      low[0] = in[0];
+      low[1] = in[1];
+      for (int i = 2; i < n; i++) low[i] = in[i] + g * low[i - 1] - 0.2f * low[i - 2];
+      for (int i = 2; i < n; i++) slope[i] = 0.5f * (low[i] - low[i - 2]);
+      for (int i = 3; i < n; i++) out[i] = slope[i] + slope[i - 1];
+    #pragma endscop
+    }
+    """)
+    for n in (4000, 8_000_000):
+        found = choose_order(program, {"n": n}, MACHINE)
+        assert found.best.candidate.name == "stages fused in all of their loops"
+        assert found.best.cost.work == pytest.approx(9 * n, rel=0.01)

@@ -15,7 +15,24 @@ import islpy as isl
 
 from arrayfold.base.choices import Favor
 from arrayfold.c.source import Copy
-from arrayfold.c.tree import Binary, Call, Conditional, Node, Number, OtherLiteral, Unary, Variable, walk
+from arrayfold.c.tree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Evaluate,
+    Expression,
+    Node,
+    Number,
+    OtherLiteral,
+    Parentheses,
+    Reference,
+    Subscript,
+    Unary,
+    Variable,
+    walk,
+)
 from arrayfold.exact.isl import integer, smallest_point
 from arrayfold.exact.relations import relation
 from arrayfold.order.nests import Nest, Pairs, Times
@@ -335,7 +352,7 @@ class _InnermostLoop:
             calls += slow * count
         work = operations / _OPERATIONS_A_CYCLE / (self._lanes if self.is_vectorised else 1.0)
         longest = max(counts.values(), default=0.0)
-        chain = longest * _CYCLES_OF_A_CHAIN if self._is_chain else 0.0
+        chain = longest * _CYCLES_OF_A_CHAIN * self._chain_length if self._is_chain else 0.0
         begin = _CYCLES_TO_BEGIN * sum(map(self._runs, counts))
         if self._wraps:
             begin += _CYCLES_TO_WRAP * (1 + longest / _STRETCH)
@@ -401,6 +418,16 @@ class _InnermostLoop:
         ]
         return any(self._carries(pairs) for pairs in mine)
 
+    @cached_property
+    def _chain_length(self) -> int:
+        """How many operations a statement needs from one of its iterations to the next, at most."""
+        chained = [
+            first
+            for (first, then), pairs in self.model.carried.parts.items()
+            if first == then and first in self.steps and self._carries(pairs)
+        ]
+        return max([1, *(operations_to_itself(self.model.sized, name) for name in chained)])
+
     def _carries(self, pairs: isl.Map) -> bool:
         for d in range(self.loop):
             pairs = pairs.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
@@ -451,6 +478,49 @@ def _moved_by(points: isl.Set, step: Sequence[int]) -> isl.Set:
 _LITERALS = (Number, OtherLiteral)
 # Functions that are one instruction, in vectors, too.
 _INSTRUCTIONS = frozenset({"fabs", "fabsf", "abs", "labs"})
+
+
+def operations_to_itself(sized: SizedProgram, name: str) -> int:
+    """How many operations are between what a statement wrote before and what it writes, at most."""
+    source = sized.program.source
+    if source is None:
+        return 1
+    written = [source.variables[array] for array, _, is_write in sized.accesses.get(name, ()) if is_write]
+    node = source.statements[name].node
+    node = (
+        node.initial
+        if isinstance(node, Variable)
+        else node.expression
+        if isinstance(node, Evaluate)
+        else None
+    )
+    return 1 if node is None else max(1, _longest_way(node, written) or 0)
+
+
+def _longest_way(node: Expression, to: Sequence[Variable]) -> int | None:
+    """How many operations are on the longest way from the root to one of these variables, if there is one."""
+    match node:
+        case Reference(variable=variable):
+            return 0 if variable in to else None
+        case Subscript(base=base):
+            return _longest_way(base, to)
+        case Assign(operator=operator, value=value):
+            inside = _longest_way(value, to)
+            return inside if operator == "=" else 1 + (inside or 0)
+        case Parentheses(inner=inner) | Cast(operand=inner):
+            return _longest_way(inner, to)
+        case Unary(operand=operand):
+            parts = [operand]
+        case Binary(left=left, right=right):
+            parts = [left, right]
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            parts = [condition, then, otherwise]
+        case Call(arguments=arguments):
+            parts = list(arguments)
+        case _:
+            return None
+    ways = [way for part in parts if (way := _longest_way(part, to)) is not None]
+    return 1 + max(ways) if ways else None
 
 
 def operations_of(sized: SizedProgram, name: str) -> tuple[float, float]:
