@@ -138,8 +138,9 @@ def compile_folded(words: Sequence[str], budget: Budget, compiler: PollyCompiler
                 said = _compile_units(command, units, Path(name), compiler)
                 return Compiled(results, tuple(notes), said=said)
             except _CompilerFails as failure:
-                notes.append(f"{command.words[0]} fails with the folds ({failure.summary})")
-    notes.append("nothing is provably local and folds, so it is compiled as it is")
+                notes.append(f"it is compiled as it is, because it fails with the folds: {failure.summary}")
+        else:
+            notes.append("nothing is provably local and folds, so it is compiled as it is")
     return Compiled((), tuple(notes), _run_as_it_is(words))
 
 
@@ -266,7 +267,8 @@ def _fold_regions(folder: Path, budget: Budget, notes: list[str]) -> list[FoldRe
                 continue
             text = folded_jscop(str(file), file.read_text(), result, [NAMES_ARE_LLVM])
         except ArrayfoldError as error:
-            notes.append(f"{function} is left as it is: {str(error).splitlines()[0]}")
+            reason = str(error).splitlines()[0].removeprefix(f"{file}: ")
+            notes.append(f"{function} is left as it is: {reason}")
             continue
         file.write_text(text)
         results.append(replace(result, problem=replace(program, name=function)))

@@ -12,7 +12,7 @@ from arrayfold.base.errors import InputError, NotAffine
 from arrayfold.c.arithmetic import formula_text, parenthesised, wrapped
 from arrayfold.exact.formula import Atom, Extreme, Floor, Formula, Remainder
 from arrayfold.exact.formula_isl import isl_text
-from arrayfold.exact.isl import coalesced, parameter_names
+from arrayfold.exact.isl import coalesced
 from arrayfold.exact.relations import relation
 from arrayfold.exact.signs import is_at_least, is_at_most
 
@@ -122,11 +122,12 @@ def _row_map(mapping: ModularMapping, value: str, where: str = "true") -> isl.Ma
 
 def _named(mapping: ModularMapping, cells: isl.Set) -> isl.Set:
     """{ : }: the cells, with their coordinates as further parameters under the names of the dimensions."""
-    known = len(parameter_names(cells))
-    moved = cells.move_dims(isl.dim_type.param, known, isl.dim_type.set, 0, len(mapping.dimensions))
-    for k, name in enumerate(mapping.dimensions):
-        moved = moved.set_dim_name(isl.dim_type.param, known + k, name)
-    return moved.params()
+    # Renaming the dimensions of a set of several pieces fails where pieces are shared with other sets.
+    names = ", ".join(mapping.dimensions)
+    there = " and ".join(f"{name}_ = {name}" for name in mapping.dimensions) or "true"
+    places = ", ".join(f"{name}_" for name in mapping.dimensions)
+    point = isl.Set(f"[{names}] -> {{ [{places}] : {there} }}")
+    return point.intersect(cells.reset_tuple_id()).params()
 
 
 def _check_count(mapping: ModularMapping, subscripts: Sequence[str]) -> None:
