@@ -26,6 +26,7 @@ from arrayfold.sharing.interference import Interference
 from fuzz import mappings
 from fuzz.affine import Condition, Context, Form
 from fuzz.command import run
+from fuzz.comparison import smaller_lattice
 from fuzz.driver import Run, smallest
 from fuzz.folds import Folds
 from fuzz.isolation import Result, check_alone, checked, random_for
@@ -161,6 +162,16 @@ def test_finds_bounds_that_are_one_too_large(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(LowerBound, "at", at)
     assert failures(FOLDS, range(20)) & {"bound above the size", "bound above what is live"}
+
+
+def test_lattices_that_are_smaller_are_found() -> None:
+    hexagon = {((0, 0), one) for one in [(0, 1), (1, 0), (1, 1), (1, -1)]}
+    assert smaller_lattice(hexagon, 4) is None
+    found = smaller_lattice(hexagon, 5)
+    assert found is not None
+    assert found[0][0] * found[1][1] == 4
+    assert smaller_lattice([((0,), (2,)), ((0,), (3,))], 9) == [[4]]
+    assert smaller_lattice([((0,), (1,)), ((0,), (2,))], 4) == [[3]]
 
 
 def test_finds_a_judge_that_proves_everything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,9 @@ WRONG = [
         "N >= 1",
         "a pointer leaves what is allocated",
     ),
+    ("cells-of-threads/wrong.c", "n >= 1", "a race: t[1] is"),
+    ("array-of-each-thread/wrong-loops-generate.c", "n >= 1", "a race: row[0] is written here"),
+    ("value-from-before/wrong-fuse.c", "n >= 1", "out[1] holds in[0] instead of 5"),
     ("task-that-may-not-run/wrong.c", "N >= 1", "a race: a is written here and written in line 11"),
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +17,7 @@ from fuzz.printed import PrintedMapping, value
 from support.reference import Cell
 
 MOST_CELLS = 40
+_MOST_LATTICE_CELLS = 24
 
 
 class Wrong(Exception):
@@ -146,6 +147,10 @@ class Comparison:
             is_claimed |= _is_in(facts.params, self.entry["optimal_when"])
         if is_claimed and facts.allowed is not None and size != most:
             raise self._wrong(facts, "called minimal", f"{size} cells, largest clique {most}")
+        if facts.allowed is not None and self._has_smallest_lattice(facts.params):
+            smaller = smaller_lattice(facts.conflicts, min(int(size), _MOST_LATTICE_CELLS))
+            if smaller is not None:
+                raise self._wrong(facts, "called the smallest lattice", f"{size} cells, and {smaller}")
         sized = self.entry.get("at")
         if sized is None or any(sized[name] != size_ for name, size_ in facts.params.items()):
             return
@@ -162,10 +167,53 @@ class Comparison:
             raise Wrong("bound that is not whole", f"{self.entry['lower_bound']} at {params} is {found}")
         return int(found)
 
+    def _has_smallest_lattice(self, params: Mapping[str, int]) -> bool:
+        """Whether it says of these sizes that no lattice is smaller."""
+        claim = self.entry.get("smallest_lattice")
+        return claim is not None and (claim["everywhere"] or dict(params) in claim["at"])
+
     def _is_claimed_elsewhere(self, facts: Facts) -> bool:
         """Whether `optimal` speaks of other sizes: those of the request."""
         asked = self.folded.params if self.folded.is_sized else {}
         return any(facts.params.get(name, size) != size for name, size in asked.items())
+
+
+def smaller_lattice(conflicts: Collection[tuple[Cell, Cell]], size: int) -> list[list[int]] | None:
+    """The rows of a lattice of fewer cells without a difference of conflicting cells; None if there is none.
+
+    >>> smaller_lattice([((0,), (2,)), ((0,), (3,))], 4), smaller_lattice([((0,), (1,)), ((0,), (2,))], 4)
+    (None, [[3]])
+    """
+    differences = {tuple(b - a for a, b in zip(x, y, strict=True)) for x, y in conflicts}
+    rank = len(next(iter(differences), ()))
+    for cells in range(1, size):
+        for rows in _lattices(cells, rank):
+            if not any(_is_on(rows, one) for one in differences):
+                return rows
+    return None
+
+
+def _lattices(cells: int, rank: int) -> Iterator[list[list[int]]]:
+    """Triangular bases of all lattices of that determinant."""
+    if rank == 0:
+        if cells == 1:
+            yield []
+        return
+    for first in (number for number in range(1, cells + 1) if cells % number == 0):
+        for rest in _lattices(cells // first, rank - 1):
+            for beside in itertools.product(*(range(row[k]) for k, row in enumerate(rest))):
+                yield [[first, *beside], *([0, *row] for row in rest)]
+
+
+def _is_on(rows: Sequence[Sequence[int]], vector: Sequence[int]) -> bool:
+    """Whether a vector is a sum of whole multiples of the rows of a triangular basis."""
+    left = list(vector)
+    for k, row in enumerate(rows):
+        times, rest = divmod(left[k], row[k])
+        if rest:
+            return False
+        left = [value - times * entry for value, entry in zip(left, row, strict=True)]
+    return True
 
 
 def _is_in(params: Mapping[str, int], where: str | None) -> bool:
