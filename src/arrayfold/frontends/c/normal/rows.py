@@ -153,7 +153,10 @@ def _row(scene: RegionScene, value: Expression, variable: Variable) -> _Place | 
     array, subscripts = _array_of(inner)
     if array is None or array.container or _plain(array.element) != _plain(variable.element):
         return None
-    fewest = 1 if array.element.kind == "other" else 2
+    is_name = (
+        not offsets and not subscripts and variable.initial is value and variable.at < scene.region.start
+    )
+    fewest = 1 if is_name or array.element.kind == "other" else 2
     if array.rank < fewest or array.rank - len(subscripts) != variable.rank:
         return None
     return _place(scene, inner, offsets, subscripts)
