@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import islpy as isl
 
@@ -47,11 +48,22 @@ def value_coordinates(program: Program, coordinates: Mapping[str, isl.Map]) -> l
 class _Search:
     """The search for coordinates, array by array.
 
-    own  array -> the coordinates that it has by its subscripts
+    own    array -> the coordinates that it has by its subscripts
+    times  statement -> { S[i] -> [t] }, and the value of each dimension that has only one
     """
 
     program: Program
     own: Mapping[str, isl.MultiAff]
+
+    @cached_property
+    def times(self) -> Mapping[str, tuple[isl.Map, list[int | None]]]:
+        schedule = self.program.schedule
+        if schedule is None:
+            return {}
+        times = {
+            one.name: _times(schedule, one) for one in self.program.statements if not one.domain.is_empty()
+        }
+        return {name: (one, _fixed_times(one)) for name, one in times.items()}
 
     def in_order_of_writes(self) -> list[str]:
         """The arrays, those that are written first before the others."""
@@ -78,32 +90,32 @@ class _Search:
 
     def _followed(self, name: str, chosen: Mapping[str, isl.MultiAff]) -> Iterator[isl.MultiAff]:
         """Coordinates of an array that are those of the cells that are read where it is written."""
-        for writer, reader in self._pairs():
-            together = self._together(writer, reader)
+        for writer, reader in self._pairs(name):
+            writes = [one.relation for one in writer.accesses if one.is_write and one.array == name]
+            reads = [one for one in reader.accesses if not one.is_write and one.array in chosen]
+            together = self._together(writer, reader) if reads else None
             if together is None:
                 continue
-            for write, read in itertools.product(writer.accesses, reader.accesses):
-                if not write.is_write or read.is_write or write.array != name or read.array not in chosen:
-                    continue
-                back = write.relation.reverse().apply_range(together).apply_range(read.relation)
+            for write, read in itertools.product(writes, reads):
+                back = write.reverse().apply_range(together).apply_range(read.relation)
                 step = affine_function(back.intersect_params(self.program.context))
                 if step is not None:
                     yield chosen[read.array].pullback_multi_aff(step)
 
-    def _pairs(self) -> list[tuple[Statement, Statement]]:
-        """Statements that write, and those that read; the same statement first."""
+    def _pairs(self, name: str) -> list[tuple[Statement, Statement]]:
+        """Statements that write an array, and those that read; the same statement first."""
         every = self.program.statements
-        return sorted(itertools.product(every, every), key=lambda pair: pair[0] is not pair[1])
+        writers = [one for one in every if any(item.is_write and item.array == name for item in one.accesses)]
+        return sorted(itertools.product(writers, every), key=lambda pair: pair[0] is not pair[1])
 
     def _together(self, writer: Statement, reader: Statement) -> isl.Map | None:
         """{ T[j] -> S[i] }: instances in one iteration of the same loops."""
         if writer is reader:
             return isl.Map.identity(writer.domain.get_space().map_from_set())
-        schedule = self.program.schedule
-        if schedule is None or writer.domain.is_empty() or reader.domain.is_empty():
+        if writer.name not in self.times or reader.name not in self.times:
             return None
-        one, other = (_times(schedule, statement) for statement in (writer, reader))
-        fixed = [_fixed_times(times) for times in (one, other)]
+        (one, *mine), (other, *its) = self.times[writer.name], self.times[reader.name]
+        fixed = [*mine, *its]
         if [value is None for value in fixed[0]] != [value is None for value in fixed[1]]:
             return None
         moving = [k for k, value in enumerate(fixed[0]) if value is None]
