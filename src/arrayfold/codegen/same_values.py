@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from arrayfold.order.last_sources import last_sources
 from arrayfold.program.model import Access, Program
 
 
@@ -71,9 +72,7 @@ def _schedules(program: Program) -> Iterator[isl.UnionMap]:
 
 def _flows(program: Program, read: Access, schedule: isl.UnionMap) -> isl.UnionMap:
     """{ T[j] -> S[i] }: the writes T whose values a read S may see."""
-    info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read.relation))
-    info = info.set_must_source(program.accesses(writes=True, must_only=True, array=read.array))
-    may = program.accesses(writes=True, array=read.array)
-    info = info.set_may_source(may.subtract(program.accesses(writes=True, must_only=True, array=read.array)))
-    flow = info.set_schedule_map(schedule).compute_flow()
-    return flow.get_may_dependence()
+    must = program.accesses(writes=True, must_only=True, array=read.array)
+    may = program.accesses(writes=True, array=read.array).subtract(must)
+    flows = last_sources(isl.UnionMap.from_map(read.relation), must, may, schedule)
+    return flows.range_factor_domain()

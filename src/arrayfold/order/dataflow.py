@@ -11,6 +11,7 @@ from arrayfold.exact.isl import coalesced, first_images, maps_by_domain, maps_of
 from arrayfold.exact.pieces import drop_constant_dimensions
 from arrayfold.exact.relations import relation, union_of_maps
 from arrayfold.order.events import Order, across, sweep
+from arrayfold.order.last_sources import last_sources
 from arrayfold.order.sure_writes import conditional_writes, surely_preceded
 from arrayfold.program.model import Program
 
@@ -145,11 +146,8 @@ def value_flows(program: Program, order: Order, array: str, live_in: isl.Set) ->
     may = program.accesses(writes=True, array=array).subtract(must)
     must = must.union(_outside(_START, live_in))
     writing, reading = _with_ends(order.write_times), _with_ends(order.read_times)
-    info = isl.UnionAccessInfo.from_sink(reads.intersect_params(program.context))
-    info = info.set_must_source(must.intersect_params(program.context))
-    info = info.set_may_source(may.intersect_params(program.context))
-    flow = info.set_schedule_map(writing).compute_flow()
-    flows = flow.get_full_must_dependence().union(flow.get_full_may_dependence())
+    reads, must, may = (one.intersect_params(program.context) for one in (reads, must, may))
+    flows = last_sources(reads, must, may, writing)
     flows = flows.subtract(_hidden_by_branches(program, array, flows, writing, reading))
     on_times = flows.apply_domain(writing).reverse().curry().apply_domain(reading).reverse()
     times = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, order.before.dim(isl.dim_type.in_) + 1)
@@ -285,9 +283,7 @@ def _last_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.Uni
     """{ S[i] -> [T[j] -> A[x]] } for a total order; sinks of `_END` come after everything."""
     must = program.accesses(writes=True, must_only=True)
     may = program.accesses(writes=True).subtract(must)
-    info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
-    flow = info.set_schedule_map(_with_ends(order.write_times)).compute_flow()
-    return flow.get_full_must_dependence().union(flow.get_full_may_dependence())
+    return last_sources(sinks, must, may, _with_ends(order.write_times))
 
 
 def _possible_writes(program: Program, order: Order, sinks: isl.UnionMap) -> isl.UnionMap:
