@@ -160,7 +160,11 @@ def fold(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Analyse, fold, prove, write the code, and print the table."""
+    """Analyse, fold, prove, write the code, and print the table.
+
+    \f
+    Its parameters are its options, so they are many.
+    """
     from arrayfold.base.deadline import processors
     from arrayfold.fold.options import FoldOptions, check_together
     from arrayfold.methods import as_published as published_name

@@ -66,7 +66,11 @@ def occupancy(
     budget: BudgetSeconds = DEFAULT_BUDGET,
     as_json: AsJson = False,
 ) -> None:
-    """Occupancy vectors for a schedule, for all of them, and schedules for given vectors."""
+    """Occupancy vectors for a schedule, for all of them, and schedules for given vectors.
+
+    \f
+    Its parameters are its options, so they are many.
+    """
     from arrayfold.methods.occupancy_vectors.parse import occupancy_of
     from arrayfold.report.occupancy import occupancy_data, occupancy_report
 
@@ -125,7 +129,11 @@ def tradeoff(
     ] = 120.0,
     as_json: AsJson = False,
 ) -> None:
-    """Storage against parallelism over many orders: the ones that no other beats."""
+    """Storage against parallelism over many orders: the ones that no other beats.
+
+    \f
+    Its parameters are its options, so they are many.
+    """
     from pathlib import Path
 
     from arrayfold.explore import explore

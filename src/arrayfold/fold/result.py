@@ -249,16 +249,7 @@ class FoldResult:
         program = self.problem
         if not isinstance(program, Program):
             raise InputError(f"{program.name} gives conflicts and no program, so there is no C to write")
-        placed = {name for block in self._blocks for name in block.offsets}
-        shrinking = [
-            array
-            for array in self.arrays
-            if is_off_stack
-            or array.shrinks
-            or array.replaced_cells is not None
-            or array.name in program.relocation.origins
-            or array.name in placed
-        ]
+        shrinking = [array for array in self.arrays if is_off_stack or self._gets_storage(array)]
         forms = {array.name: Lowered(array.mapping) for array in shrinking}
         if style == "fast" and loops != "keep" and program.source is not None and shrinking:
             conflicts = {array.name: array.conflicts for array in shrinking}
@@ -293,6 +284,12 @@ class FoldResult:
             is_padded,
             tuple(sorted(grown)),
         )
+
+    def _gets_storage(self, array: FoldedArray) -> bool:
+        """Whether an array gets other memory than it had: less, of other cells, elsewhere, or in a block."""
+        assert isinstance(self.problem, Program)
+        is_moved = array.replaced_cells is not None or array.name in self.problem.relocation.origins
+        return array.shrinks or is_moved or any(array.name in block.offsets for block in self._blocks)
 
     def has_unknown_extents(self, array: FoldedArray) -> bool:
         """Whether cells before are only those that the program uses, because no declaration says more."""
