@@ -278,3 +278,16 @@ def test_tasks_under_conditions(body: str, size: str, tmp_path: Path) -> None:
     assert str(fold(program)["a"].size) == size
     again = read_problem("again.toml", write_problem(with_temporaries(program)))
     assert str(fold(again)["a"].size) == size
+
+
+def test_an_instance_that_can_never_run_is_said() -> None:
+    problem = read_problem(
+        "never.toml",
+        'domain = "{ S[i] : 0 <= i <= 2; T[] }"\nwrite = "{ S[i] -> A[i] }"\nread = "{ S[i] -> A[i] }"\n'
+        'happens_before = "{ S[i] -> T[]; T[] -> S[2] }"\nexclusive = "{ S[i] -> S[j] : i != j }"\n'
+        'temporary = ["A"]\n',
+    )
+    assert isinstance(problem, Program)
+    liveness = Analysis.of(problem).liveness
+    assert liveness is not None
+    assert any("S[2]" in note and "never does" in note for note in liveness.order.notes)

@@ -37,7 +37,7 @@ from fuzz.programs import Access, Arrow, Live, ProgramCase, Some, Statement, Tas
 from fuzz.text_of_cases import read_case, to_json, with_case
 from support.reference import Cell
 
-_INEXACT = ("closure", "cut short", "takes too long")
+_INEXACT = ("closure", "cut short", "takes too long", "taken to run")
 _MOST_SIZES = 5
 _MOST_INSTANCES = 26
 _EXECUTIONS = 3

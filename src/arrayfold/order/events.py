@@ -277,6 +277,7 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
         both_ways = coalesced(closure.relation.intersect(closure.relation.reverse()))
         never = both_ways.subtract(program.domain().identity())
         closure = replace(closure, relation=closure.relation.subtract(both_ways))
+    idle = never.intersect_domain(sure).range()
     coordinates = _instance_coordinates(program)
     if program.schedule is not None:
         is_one = program.schedule.is_injective()
@@ -291,7 +292,12 @@ def _happens_before_order(program: Program, given: isl.UnionMap) -> Order:
     )
     inside = inside.order_lt(isl.dim_type.in_, phase, isl.dim_type.out, phase)
     before = coalesced(across.union(inside))
-    notes = () if closure.is_exact else ("happens_before has no exact closure; only a part of it is used",)
+    notes: tuple[str, ...] = ()
+    if not closure.is_exact:
+        notes = ("happens_before has no exact closure; only a part of it is used",)
+    if not idle.is_empty():
+        text = f"{idle.sample_point()} comes before and after what always runs, so it never does"
+        notes = (*notes, f"{text}; it is taken to run all the same")
     read_times, write_times = (_with_phase(coordinates, phase, k) for k in (0, 1))
     events = read_times.union(write_times).range().extract_set(before.get_space().domain())
     order = Order(
