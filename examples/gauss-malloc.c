@@ -9,6 +9,9 @@
 
 int gauss_blur(const uint8_t *restrict src, uint8_t *restrict dst, int width, int height)
 {
+    if (width < 1 || height < 1)
+        return 0;
+
     uint16_t *tmp = malloc((size_t)width * height * sizeof *tmp);
     if (tmp == NULL)
         return -1;

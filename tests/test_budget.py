@@ -322,7 +322,7 @@ def test_an_analysis_that_never_ends_has_an_answer(tmp_path: Path, monkeypatch: 
 def test_orders_and_places_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     program = af.read("examples/blur.c")
     assert isinstance(program, af.Program)
-    monkeypatch.setattr("arrayfold.passes.reorder.memory_dependences", sleep_forever)
+    monkeypatch.setattr("arrayfold.passes.reorder.reorderable_dependences", sleep_forever)
     with pytest.raises(BudgetExceeded, match="the order: cut short by wall time"):
         af.reorder(program, fuse="cells", budget=0.5)
     monkeypatch.setattr("arrayfold.passes.reallocation.analyse", sleep_forever)
@@ -387,7 +387,7 @@ def test_the_command_has_an_answer_when_its_time_is_over(
 def test_another_order_that_takes_too_long_leaves_the_order_as_it_was(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("arrayfold.passes.reorder.memory_dependences", sleep_forever)
+    monkeypatch.setattr("arrayfold.passes.reorder.reorderable_dependences", sleep_forever)
     assert run(monkeypatch, "fold", "examples/blur.c", "--fuse", "--budget", "0.5") == 0
     shown = capsys.readouterr().out
     assert "identity" in shown

@@ -23,7 +23,7 @@ from support.pages import PAGES, ROOT, Block, fenced_blocks, indented_lines, sav
 from test_imports import PACKAGES
 
 BLOCKS = [block for page in PAGES for block in fenced_blocks(page)]
-LANGUAGES = {"console", "python", "c", "toml", "yaml", "json", "bash"}
+LANGUAGES = {"console", "python", "c", "toml", "yaml", "json", "bash", "fortran", "mlir"}
 COMMANDS = typer.main.get_command(main.app)
 TARGETS = set(re.findall(r"^([a-z-]+):", Path("Makefile").read_text(), re.MULTILINE))
 
@@ -97,7 +97,7 @@ def test_commands_that_are_not_run_exist() -> None:
         for line in block.text.splitlines():
             assert re.match(
                 r"(#|arrayfold |make |export |source |\.venv/bin/arrayfold |pip |pre-commit )"
-                r"|clang-22 |\./\w+$|mv |$",
+                r"|(?:clang|flang|mlir-opt)-22 |\w+=|\./\w+$|mv |$",
                 line,
             ), f"{block}: {line}"
             if line:

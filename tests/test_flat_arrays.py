@@ -181,7 +181,7 @@ def test_assumptions_are_checked_on_request(
     assert run(monkeypatch, "fold", str(source), *arguments) == 0
     assert "checked" in capsys.readouterr().out
     assert (
-        "if (!(stride >= w)) /* grey[y * stride + x] stays in its row */\n      abort();" in out.read_text()
+        "if (!(stride >= w)) /* grey[y * stride + x] stays in its row */\n        abort();" in out.read_text()
     )
 
 

@@ -13,6 +13,7 @@ from arrayfold.exact.isl import parameter_names
 from arrayfold.fold.analysis import Analysis
 from arrayfold.fold.arrays import fold
 from arrayfold.frontends import read
+from arrayfold.frontends.toml.problem import read_problem, write_problem
 from arrayfold.judge.verify import Counterexample, Proof, verify
 from arrayfold.mapping.parse import read_mappings
 from support.command import run
@@ -112,7 +113,12 @@ def test_a_mapping_of_a_case_that_is_valid_everywhere_is_the_answer(tmp_path: Pa
         "            if (i >= 3 && j >= 3)\n                y[j] += t[i + j - 4][i - j + n];\n"
         "        }\n#pragma endscop\n}\n"
     )
-    (folded,) = fold(read(file))
-    assert str(folded.mapping) == "t[d0, d1] -> [(d0 + 5*d1) mod (2*n - 3)]"
+    program = read(file)
+    (folded,) = fold(read_problem("checkerboard.toml", write_problem(program)))
+    assert str(folded.mapping) == "t[i0, i1] -> [(i0 + 5*i1) mod (2*n - 3)]"
     # No case is left but the first sizes.
     assert all(case.size.is_constant for case in folded.cases)
+    # In code two more cells spare the innermost loop a stride; the smaller mapping is one case, said once.
+    (folded,) = fold(program)
+    assert str(folded.size) == "2*n - 1"
+    assert [str(case.mapping) for case in folded.cases] == ["t[d0, d1] -> [(d0 + 5*d1) mod (2*n - 3)]"]

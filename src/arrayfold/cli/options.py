@@ -99,6 +99,8 @@ def started_budget(seconds: float) -> Budget:
     from arrayfold.base.budget import Budget
     from arrayfold.base.watchdog import announce
 
+    if not seconds > 0:
+        raise InputError(f"--budget takes a positive number of seconds, but {seconds} was given")
     announce(seconds)
     return Budget(seconds)
 

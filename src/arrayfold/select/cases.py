@@ -112,6 +112,7 @@ def settled(
         else:
             joined[same] = together
     size = best.mapping.size
+    joined = list(_simplest(joined))
     for case in joined:
         assert best.mapping is not None
         if request.rank(case.size) < request.rank(size) and stands_for(case.mapping, best.mapping):
@@ -120,6 +121,14 @@ def settled(
                 best = replace(best, mapping=proved.mapping, verdict=proved.proof, method="auto")
                 size = proved.size
     return best, tuple(case for case in joined if is_above_somewhere(size, case.size, case.when))
+
+
+def _simplest(cases: Sequence[MappingCase]) -> Iterator[MappingCase]:
+    """Of several cases of the same sizes and as many cells the one that is the shortest to write."""
+    for k, case in enumerate(cases):
+        alike = [one for one in cases if one.size == case.size and one.when.is_equal(case.when)]
+        if not any(one in alike for one in cases[:k]):
+            yield min(alike, key=lambda one: len(str(one.mapping)))
 
 
 def _with_parameter(case: MappingCase, residue: Residue) -> MappingCase:

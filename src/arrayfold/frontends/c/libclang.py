@@ -150,7 +150,11 @@ class Locations:
 
     def of(self, location: Any) -> tuple[str | None, int]:
         """File and offset: of the text itself, also in a macro's argument; of the use for a macro's body."""
-        self._ask(location, *self._results)
+        try:
+            self._ask(location, *self._results)
+        except ctypes.ArgumentError as error:
+            # So ctypes says that the stack is too deep; the arguments are right.
+            raise RecursionError(str(error)) from error
         address = self._file.value
         if address not in self._names:
             handle = ctypes.cast(self._file, cindex.c_object_p)
