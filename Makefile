@@ -24,7 +24,7 @@ test-long: $(READY)  ## the tests that `make test` leaves out: larger programs t
 test-compilers: $(READY)  ## what needs clang, flang and MLIR: root on Debian gets them
 	apt-get update -qq && apt-get install -qq -y --no-install-recommends \
 	  clang-19 clang-22 flang-22 mlir-22-tools > /dev/null
-	$(BIN)/pytest -m "long or not long" tests/test_jscop.py tests/test_mlir_opt.py tests/test_other_tools.py
+	$(BIN)/pytest -m "long or not long" tests/test_jscop.py tests/test_loopy.py tests/test_mlir_opt.py tests/test_other_tools.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
