@@ -71,6 +71,17 @@ def test_no_source_is_lost_where_subscripts_have_strides() -> None:
     assert (("S2", (1,)), ("S3", (2,)), (1,)) in flows
 
 
+def test_no_source_is_lost_where_nothing_has_strides() -> None:
+    must = isl.UnionMap("{ S1[1] -> u[0]; S2[i] -> u[3] : 0 <= i <= 5; S0[0] -> u[0] }")
+    sinks = isl.UnionMap("{ R[i] -> u[0] : 0 < i <= 4 }")
+    times = "{ S2[i] -> [0, i, 3]; S0[i] -> [0, i, 5]; S1[i] -> [0, i, 1]; R[i] -> [0, i, 4] }"
+    schedule = isl.UnionMap(times).intersect_domain(must.union(sinks).domain())
+    none = must.subtract(must)
+    flows = found_by_name(last_sources(sinks, must, none, schedule))
+    assert flows == by_enumeration(sinks, must, none, schedule)
+    assert len(flows) == 4
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_sources_are_those_of_enumeration(seed: int) -> None:
     chance = random.Random(seed)
